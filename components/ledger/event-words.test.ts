@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseInstanceId } from '#lib/base/ids.ts';
 import type { Event } from '#lib/contract/schema.ts';
-import { ALL_FAILPOINTS } from '#lib/sandboxes/recovery/failpoints.ts';
+import { ALL_FAILPOINTS, ALL_STORE_FAILPOINTS } from '#lib/sandboxes/recovery/failpoints.ts';
 import { instanceId } from '#lib/testing/plain-ids.ts';
 import {
   actionInWords,
@@ -37,7 +37,7 @@ function emitted(): string[] {
     if (name.startsWith('doctor/') && name !== 'doctor/repair.ts') return [];
     return text.match(/'[a-z]+\.[a-z_]+'/g) ?? [];
   });
-  const steps: readonly string[] = ALL_FAILPOINTS;
+  const steps: readonly string[] = [...ALL_FAILPOINTS, ...ALL_STORE_FAILPOINTS];
   const types = found
     .map((literal) => literal.slice(1, -1))
     .filter((type) => !ELSE.test(type) && !steps.includes(type));

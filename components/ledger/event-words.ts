@@ -79,6 +79,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'file.reclaimed': 'found in another drawer, and took back, the file of',
   'file.rescued': 'saved the lost file of',
   'file.returned': 'filed back, unused, the file of',
+  'file.stored': 'stored the file of',
   'recovery.failed': 'could not take up the log of',
   'instance.adopted': 'took back by its key the file of',
   'instance.found': 'found, where it was filed later, the file of',

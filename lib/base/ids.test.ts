@@ -61,6 +61,7 @@ const UNPARSED = [
   'lib/operations/guard.ts',
   'lib/sandboxes/files/listing.ts',
   'lib/sandboxes/recovery/orphan-search.ts',
+  'lib/sandboxes/store/cache.ts',
 ];
 
 function usersOf(names: RegExp): string[] {

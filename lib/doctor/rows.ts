@@ -1,8 +1,9 @@
 /** Rows of instances against the files of their keys: missing, elsewhere, changed, with a log beside them. */
 import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sandboxes/engine.ts';
-import { findFileAt } from '../sandboxes/files/file-locations.ts';
+import { findFileAt, localAddressOf } from '../sandboxes/files/file-locations.ts';
 import { matchesRecord, stampAt } from '../sandboxes/files/file-verification.ts';
+import { storedOfFiling } from '../sandboxes/store/bring.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 import type { KeptFile } from '../storage/inventory.ts';
 import { type FileStamp, sameStamp } from '../storage/stamp.ts';
@@ -10,6 +11,7 @@ import type { Examination, ExaminedRows } from './examination.ts';
 import { alsoIn, type Finding } from './findings.ts';
 
 const PAGE = 500;
+const COPY_CHANGED = 'the cached copy of what is in the store was changed: the next use verifies it, or brings another';
 
 /** Examines every row. Returns all ids, and those of archived sandboxes. */
 export async function examineRows(looking: Examination): Promise<ExaminedRows> {
@@ -44,7 +46,9 @@ async function examineRow(looking: Examination, row: InstanceRow): Promise<void>
     tell('row.fault', weight, `fault ${row.fault}: ${row.faultReason}`);
   }
   if (vfsPath === MEMORY) return;
-  const others = mine.filter(({ path }) => path !== vfsPath);
+  // Of a file in the store there may be a cached copy.
+  const address = localAddressOf(looking, vfsPath);
+  const others = mine.filter(({ path }) => path !== address);
   if (row.state === 'deleted') {
     for (const { path } of others)
       tell('file.of_deleted', 'note', 'the sandbox was deleted: a start sets this file aside', null, path);
@@ -64,7 +68,11 @@ async function examineRow(looking: Examination, row: InstanceRow): Promise<void>
     return;
   }
   if (vfsPath === null) return;
-  if (file === null || stamp === null) return examineMissing(looking, row, others, tell);
+  if (file === null || stamp === null) {
+    // The store has it; whether it really does is not asked here.
+    if (storedOfFiling(row) !== null && others.length === 0) return;
+    return examineMissing(looking, row, others, tell);
+  }
   const isPrefetched = row.state === 'archived' && vfsPath === livePath(id);
   for (const other of others) {
     if (isPrefetched && other.drawer === 'archive') continue;
@@ -145,6 +153,10 @@ async function examineResting(
   if (recorded.unsettled === true) return;
   if (looking.readers !== null) return examineBytes(looking, row, { file, stamp }, tell);
   if (sameStamp(stamp, recorded)) return;
+  if (storedOfFiling(row) !== null) {
+    tell('row.copy_changed', 'note', COPY_CHANGED);
+    return;
+  }
   if (stamp.size !== recorded.size) {
     tell('row.changed', 'wrong', `the file has ${stamp.size} bytes, ${recorded.size} were filed`);
   } else {
@@ -169,6 +181,7 @@ async function examineBytes(
   if (found.quickCheck !== 'ok')
     tell('row.corrupt', 'wrong', `its structure is damaged: ${found.quickCheck.slice(0, 200)}`);
   else if (row.file !== null && !matchesRecord(row.file, stamp, found)) {
+    if (storedOfFiling(row) !== null) return tell('row.copy_changed', 'note', COPY_CHANGED);
     const filed = row.file.sha256 === null ? `${row.file.size} bytes` : `SHA-256 ${row.file.sha256}`;
     tell(
       'row.changed',

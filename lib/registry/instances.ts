@@ -66,9 +66,8 @@ export interface StoredRecord {
   vfsPath: string;
   /** The host that uploaded it: a row that another one has is left alone. */
   host: string;
+  /** Its hash is the one that is recorded of the file, or becomes it where none is. */
   stored: StoredObject;
-  /** The file as recorded, with its hash. */
-  file: FileRecord;
   nowMs: number;
   /** Appended in the same transaction. */
   ledger: LedgerEntry[];
@@ -214,8 +213,8 @@ export interface InstanceStore {
   /**
    * Records that the file of a row is whole in the store: compare-and-set on (generation, path) of a row at rest
    * without an intent, with its ledger lines and the states of its names (store-names.ts) in one durable transaction.
-   * The row then names the object and is anybody's; the generation stays. Null when the row has changed, and when the
-   * name is not one whose upload was begun. May be repeated.
+   * The row then names the object and is anybody's; the generation stays. Null when the row or the recorded
+   * hash is another one, and when the name is not one whose upload was begun. May be repeated.
    */
   recordStored(record: StoredRecord): Promise<InstanceRow | null>;
   /**

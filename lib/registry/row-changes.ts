@@ -1,7 +1,7 @@
 /** How a change derives the next row from the current one, alike in every driver. Pure. */
-import type { InstancePatch, InstanceStore, StoredRecord, Transition } from './instances.ts';
+import type { InstancePatch, InstanceStore, Transition } from './instances.ts';
 import { ownershipAfter, UNOWNED } from './owner.ts';
-import type { InstanceRow, NewInstance, RowOwner } from './types.ts';
+import type { InstanceRow, NewInstance, RowOwner, StoredObject } from './types.ts';
 
 type Raised = NonNullable<Transition['fault']>;
 
@@ -66,7 +66,8 @@ export function movedRow(before: InstanceRow, hop: Transition, hops: number): In
 }
 
 /** The row whose file is in the store, whole: no host has its newest bytes alone any more. */
-export function storedRow(before: InstanceRow, { stored, file }: Pick<StoredRecord, 'stored' | 'file'>): InstanceRow {
+export function storedRow(before: InstanceRow, stored: StoredObject): InstanceRow {
+  const file = before.file && { ...before.file, sha256: stored.sha256 };
   const after: InstanceRow = { ...before, vfsPath: stored.address, file, stored };
   return { ...after, ...ownershipAfter(after, null) };
 }

@@ -50,9 +50,7 @@ export interface StoredObject {
   generation: number;
   /** Of the sandbox's file (lower-case hex): of an archived one, of the expanded bytes. */
   sha256: string;
-  /** Of the object's bytes (lower-case hex), where they are not the file's: those of an archived one are packed. */
-  objectSha256?: string;
-  /** Bytes of the object. */
+  /** Bytes of the object: of an archived one, of the packed ones. */
   bytes: number;
   /** Epoch seconds. */
   at: number;

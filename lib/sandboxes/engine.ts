@@ -11,6 +11,7 @@ import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity, InstanceRow } from '../registry/types.ts';
 import type { Drawers } from '../storage/drawer.ts';
+import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import type { Readers } from '../vfs/types.ts';
 import type { CpuGroups } from '../workers/cpu-groups.ts';
 import type { Claim, InstancePool, InstanceProcess } from '../workers/protocol/instance.ts';
@@ -70,6 +71,17 @@ export interface CpuBudget {
   account(row: Pick<InstanceRow, 'id' | 'tenant'>, process: InstanceProcess): void;
 }
 
+/** The object store below the drawers, as verbs and reads use it. */
+export interface StoreBelow {
+  readonly objects: ObjectStore;
+  /** A verb has begun on a sandbox: an upload of it under way is given up. */
+  abort(id: InstanceId): void;
+  /** A file was filed, or came back to its drawer: where it is not stored its upload is queued. */
+  filed(row: InstanceRow): void;
+  /** The cached copy of a sandbox's file was used, or brought. */
+  used(row: InstanceRow): void;
+}
+
 export interface Engine {
   /** This server, as the owner of sandboxes. */
   readonly host: HostIdentity;
@@ -81,6 +93,8 @@ export interface Engine {
   readonly readers: Readers;
   /** Where files rest. A sandbox that was never resumed is read from the drawer of snapshots or blueprints. */
   readonly drawers: Drawers;
+  /** Null: what rests lies on this disk alone. */
+  readonly store: StoreBelow | null;
   readonly runtimes: Runtimes;
   /** Called at each failpoint. For fault injection in tests only. */
   readonly failpoint: (step: Failpoint) => void;

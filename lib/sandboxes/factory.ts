@@ -50,6 +50,8 @@ import { reconcile, settleInterrupted } from './recovery/reconcile.ts';
 import { SCRUB_PACE, type ScrubPace, scrubForever } from './recovery/scrub.ts';
 import { Runtimes, type SandboxRuntime } from './runtimes.ts';
 import type { LiveStatus, ResumeResult, Sandboxes } from './sandboxes.ts';
+import { takeStored } from './store/from-stored.ts';
+import { DrawerStore, type StoreBelowOptions } from './store/store-below.ts';
 
 export interface SandboxesOptions {
   config: Config;
@@ -63,6 +65,8 @@ export interface SandboxesOptions {
   drawers: Drawers;
   /** Control groups for what gives way. Default: none. */
   cpuGroups?: CpuGroups | null;
+  /** The object store below the cold drawer and the archive. Default: none. */
+  store?: StoreBelowOptions | null;
   /** Called at each failpoint, for fault injection. */
   failpoint?: (step: Failpoint) => void;
   /** Whether the registry is the one that was signed; default: yes. */
@@ -102,6 +106,9 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     get cpuBudget() {
       return cpuAccounts;
     },
+    get store() {
+      return below;
+    },
     roomMutex: new Mutex(),
     failpoint: options.failpoint ?? (() => {}),
     registryIsWhole: options.registryIsWhole ?? (() => true),
@@ -112,6 +119,12 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     stop: stopping.signal,
   };
   const { runtimes } = engine;
+  const below = options.store ? new DrawerStore(engine, options.store) : null;
+  /** A filing answers once its file is stored, where that is so set. */
+  const acknowledged = async (filing: Promise<InstanceRow>): Promise<InstanceRow> => {
+    const row = await filing;
+    return below === null ? row : below.acknowledged(row);
+  };
   const stopForgetting = forgetChangedThresholds(engine);
   const components = { requests: new ComponentRequests(engine), records: new ComponentRecords(() => engine) };
   const attachments = new Attachments(runtimes);
@@ -124,6 +137,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
   let timer: NodeJS.Timeout | null = null;
   let orphanSearch: Promise<unknown> = Promise.resolve();
   let scrubbing: Promise<void> = Promise.resolve();
+  let storing: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | null = null;
 
   const tick = (): Promise<LadderRound> => {
@@ -144,8 +158,9 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
         .finally(schedule);
     }, config.tickMs);
   };
-  const resume: Sandboxes['resume'] = (id, audit, { policy, force, makesRoom = true } = {}) =>
+  const resume: Sandboxes['resume'] = (id, audit, { policy, force, makesRoom = true, fromStored = false } = {}) =>
     locked(id, async (runtime): Promise<ResumeResult> => {
+      if (fromStored) await takeStored(engine, runtime, audit);
       const woke = await wake(engine, runtime, audit, {
         revives: true,
         makesRoom,
@@ -169,10 +184,13 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     pause: (id, audit) => runtimes.use(id, (runtime) => pauseNow(engine, runtime, audit)),
     prefetch: (id, audit) => locked(id, (runtime) => prefetch(engine, prefetched, runtime, audit)),
     suspend: (id, audit, { force = false } = {}) => locked(id, (runtime) => suspend(engine, runtime, audit, force)),
-    freeze: (id, audit, { force = false } = {}) => locked(id, (runtime) => freeze(engine, runtime, audit, force)),
-    archive: (id, audit, { force = false } = {}) => locked(id, (runtime) => archive(engine, runtime, audit, force)),
+    freeze: (id, audit, { force = false } = {}) =>
+      acknowledged(locked(id, (runtime) => freeze(engine, runtime, audit, force))),
+    archive: (id, audit, { force = false } = {}) =>
+      acknowledged(locked(id, (runtime) => archive(engine, runtime, audit, force))),
     delete: (id, audit) => locked(id, async (runtime) => void (await removeSandbox(engine, runtime, audit))),
-    runPlan: (id, to, audit, options = {}) => locked(id, (runtime) => executePlan(engine, runtime, to, audit, options)),
+    runPlan: (id, to, audit, options = {}) =>
+      acknowledged(locked(id, (runtime) => executePlan(engine, runtime, to, audit, options))),
     settle: (id, audit) =>
       runtimes.use(id, async (runtime) => {
         if (runtime.verbs.isLocked()) throw operationUnderWay(id);
@@ -217,6 +235,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     get wakesWaiting() {
       return engine.admission.waiting;
     },
+    store: below,
     onWakeWaited: (listener) => engine.admission.onWaited(listener),
     onOperationChange(listener) {
       operationListeners.add(listener);
@@ -252,6 +271,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       cpuFairness.start();
       cpuAccounts.start();
       scrubbing = scrubForever(engine, engine.stop, { ...SCRUB_PACE, ...options.scrub });
+      storing = below?.start().catch((error) => log.error({ error: messageOf(error) }, 'uploads')) ?? storing;
       orphanSearch = searchDrawers(engine).catch((error) => log.error({ error: messageOf(error) }, 'orphan search'));
     },
     stop() {
@@ -267,7 +287,8 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     // A suspension would wait for copies.
     reading.copyQueue.stop();
     await readers.breakOffCopies();
-    await Promise.allSettled([round, orphanSearch, scrubbing, checks.pause()]);
+    await storing;
+    await Promise.allSettled([round, orphanSearch, scrubbing, checks.pause(), below?.stop()]);
     // On a full disk the idle clocks stay where they were; active sandboxes are suspended all the same.
     await flushActivity(engine).catch((error) => log.error({ error: messageOf(error) }, 'activity at stop'));
     const drainUntil = performance.now() + config.drainMs;

@@ -67,6 +67,18 @@ export interface LiveStatus {
   isLocked: boolean;
 }
 
+/** What a server does with the object store below its drawers. */
+export interface StoreWork {
+  /** Whether the upload of a row waits or runs. */
+  uploadOf(row: Pick<InstanceRow, 'id' | 'state' | 'vfsPath'>): 'none' | 'queued' | 'running';
+  /** Uploads that run. How many wait in all, and since when, is the registry's `uploadBacklog`. */
+  readonly uploading: number;
+  /** The cached copies. */
+  readonly cached: { files: number; bytes: number };
+  /** Removes what was superseded a day ago, as happens each hour; returns how many objects. */
+  collect(): Promise<number>;
+}
+
 /** The byte-for-byte copies that `copyRaw` made. */
 export interface RawCopy {
   row: InstanceRow;
@@ -94,11 +106,13 @@ export interface Sandboxes {
   /**
    * Wakes from any state but `deleted`. Throws `gone`, `capacity`, `corrupt`, `missing_file`, `unknown_state`,
    * `not_found`. `makesRoom`: false for what nobody waits for; no other sandbox is then suspended for it.
+   * `fromStored`: first the last whole object in the store becomes its file, which is lost or damaged; what was written
+   * since is lost. Throws `conflict` when nothing is.
    */
   resume(
     id: InstanceId,
     audit: AuditContext,
-    options?: { policy?: string; force?: boolean; makesRoom?: boolean },
+    options?: { policy?: string; force?: boolean; makesRoom?: boolean; fromStored?: boolean },
   ): Promise<ResumeResult>;
   /**
    * Pauses the process of an active sandbox in memory: at once, or in the round after its last call has ended. It stays
@@ -232,6 +246,8 @@ export interface Sandboxes {
    * one then. Returns the unsubscriber.
    */
   onOperationChange(listener: (id: InstanceId) => void): () => void;
+  /** What is done with the object store below the drawers; null without one. */
+  readonly store: StoreWork | null;
   /** Tells how long each wake waited for its place and its worker, in milliseconds, and whether it got them. */
   onWakeWaited(listener: (waitMs: number, isAdmitted: boolean) => void): void;
   /** What the sandboxes of each tenant took since the start of the server. */

@@ -28,7 +28,7 @@ export function storedRows(
   );
   const whose = (host: string | undefined) => (host === undefined ? undefined : isOwnOrFree());
   return {
-    recordStored({ id, generation, vfsPath, host, stored, file, nowMs, ledger: entries }) {
+    recordStored({ id, generation, vfsPath, host, stored, nowMs, ledger: entries }) {
       const done = database.write(() => {
         const before = findRow(database, id);
         if (before?.vfsPath === stored.address && before.stored?.address === stored.address) return { row: before };
@@ -38,10 +38,12 @@ export function storedRows(
           before.vfsPath === vfsPath &&
           before.pending === null &&
           before.ownerToken === null &&
+          before.file !== null &&
+          (before.file.sha256 === null || before.file.sha256 === stored.sha256) &&
           (before.ownerHost === null || before.ownerHost === host) &&
           (before.state === 'frozen' || before.state === 'archived');
         if (!isSame || !names.replace(id, objectNameOf(stored.address), nowMs)) return { row: null };
-        const after = storedRow(before, { stored, file });
+        const after = storedRow(before, stored);
         updateRow(database, before, after, {});
         return { row: after, lines: ledger.append(entries) };
       });

@@ -43,7 +43,6 @@ export function storeSuite(driver: RegistryDriver): void {
     vfsPath: row.vfsPath ?? '',
     host: 'one',
     stored: { address: addressOf(row, token), generation: row.generation, sha256: SHA256, bytes: 4096, at: START },
-    file: { ...FILE, sha256: SHA256 },
     nowMs: NOW_MS + 1,
     ledger: [entry({ instance: row.id, tenant: row.tenant, type: 'file.stored' })],
     ...over,
@@ -65,7 +64,7 @@ export function storeSuite(driver: RegistryDriver): void {
       ...row,
       vfsPath: record.stored.address,
       stored: record.stored,
-      file: record.file,
+      file: { ...FILE, sha256: SHA256 },
       ownerHost: null,
       ownerTerm: null,
     });
@@ -88,6 +87,8 @@ export function storeSuite(driver: RegistryDriver): void {
       { stored: { ...recordOf(row, 'x').stored, address: addressOf(row, 'never-begun') } },
     ])
       expect(await registry.instances.recordStored(recordOf(row, 'x', over))).toBeNull();
+    await registry.instances.recordCheck('a', row.generation, { sha256: 'cd'.repeat(32), quickCheck: null });
+    expect(await registry.instances.recordStored(recordOf(row, 'x'))).toBeNull();
     await registry.instances.begin('a', intent(row), { owner: ONE });
     expect(await registry.instances.recordStored(recordOf(row, 'x'))).toBeNull();
     const active = await registry.instances.commit(transitionTo(row, 'active', { owner: ONE }));

@@ -3,6 +3,7 @@
  * `orphans/`.
  */
 import { basename, dirname, join } from 'node:path';
+import { parseCloudAddress } from '../../base/cloud-address.ts';
 import { type CopyKind, parseCopyPath } from '../../base/copy-paths.ts';
 import { makeFolderNow, removeFolder, removeTree, syncFolder } from '../../base/effects.ts';
 import { isWinterdockError } from '../../base/errors.ts';
@@ -19,8 +20,18 @@ import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, systemAudit }
 /** Where a row says that its file is. */
 export type FileLocation = 'none' | 'memory' | 'live' | 'cold' | 'archive' | CopyKind;
 
-export function locationOf(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>): FileLocation {
-  switch (row.vfsPath) {
+/**
+ * The address in the drawers of what a row names: of a file in the store that of its cached copy, which need not be
+ * there; of any other file its own.
+ */
+export function localAddressOf<P extends string | null>({ drawers }: Pick<Engine, 'drawers'>, vfsPath: P): P | string {
+  const stored = parseCloudAddress(vfsPath);
+  return stored === null ? vfsPath : drawers[stored.kind].at(stored.id).address;
+}
+
+export function locationOf(engine: Pick<Engine, 'drawers'>, row: Pick<InstanceRow, 'id' | 'vfsPath'>): FileLocation {
+  const address = localAddressOf(engine, row.vfsPath);
+  switch (address) {
     case null:
       return 'none';
     case ':memory:':
@@ -32,7 +43,7 @@ export function locationOf(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPat
     case engine.drawers.archive.at(row.id).address:
       return 'archive';
     default: {
-      const copy = parseCopyPath(row.vfsPath);
+      const copy = parseCopyPath(address);
       if (copy !== null) return copy.kind;
       throw new Error(`The row of ${row.id} names a path that is in no drawer.`);
     }
@@ -68,21 +79,25 @@ export function fileAt(engine: DrawerAccess, id: InstanceId, address: string): R
 }
 
 /** The same; null for an address that no drawer has, as after a drawer was given another driver. */
-export function findFileAt({ config, drawers }: DrawerAccess, id: InstanceId, address: string): RestingFile | null {
+export function findFileAt({ config, drawers }: DrawerAccess, id: InstanceId, of: string): RestingFile | null {
+  const address = localAddressOf({ drawers }, of);
   if (address === livePath(id)) return fileOnDisk(config.dataFolder, address);
   const copy = parseCopyPath(address);
   if (copy !== null) return drawers[copy.kind].at(copy.hash);
   return [drawers.cold.at(id), drawers.archive.at(id)].find((file) => file.address === address) ?? null;
 }
 
-/** The file of a row, where the row says; of one that has none, the one that it would have in the live drawer. */
+/**
+ * The file of a row, where the row says, or its cached copy; of one that has none, the one that it would have in the
+ * live drawer.
+ */
 export function fileOf(engine: DrawerAccess, { id, vfsPath }: Pick<InstanceRow, 'id' | 'vfsPath'>): RestingFile {
   return fileAt(engine, id, vfsPath === null || vfsPath === MEMORY ? livePath(id) : vfsPath);
 }
 
 /** Whether the file of a row is kept compressed. */
-export function isPacked(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>): boolean {
-  return row.vfsPath === engine.drawers.archive.at(row.id).address;
+export function isPacked(engine: Pick<Engine, 'drawers'>, row: Pick<InstanceRow, 'id' | 'vfsPath'>): boolean {
+  return localAddressOf(engine, row.vfsPath) === engine.drawers.archive.at(row.id).address;
 }
 
 /** Makes the live folder of a sandbox and brings its file there from its location. */

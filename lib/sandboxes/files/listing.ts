@@ -34,7 +34,7 @@ function compareBytes(a: string, b: string): number {
 }
 
 /** The absolute path of the listing of an archived sandbox. */
-function listingPath(engine: Engine, id: InstanceId): string {
+export function listingPath(engine: Pick<Engine, 'config'>, id: InstanceId): string {
   return join(engine.config.dataFolder, 'archive', id + SUFFIX);
 }
 
@@ -82,6 +82,11 @@ export async function writeListing(engine: Engine, id: InstanceId, source: strin
   const listing = JSON.stringify({ id, volumes, files, folders } satisfies Listing);
   const path = listingPath(engine, id);
   await intoPlace(path, stagingFor(engine.config.dataFolder, path), (unfinished) => writeFile(unfinished, listing));
+}
+
+/** Whether a listing may answer a read. */
+export function isListed({ op }: ReadRequest): boolean {
+  return op === 'volumes' || op === 'list' || op === 'folder';
 }
 
 /** Answers a read from the listing; null when the file itself is needed. */

@@ -23,10 +23,12 @@ import { settleIfInterrupted } from '../recovery/reconcile.ts';
 import { recordReturnedFile, returnFile, runCleanup } from '../recovery/rollback.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { AuditContext } from '../sandboxes.ts';
+import { bringNear, storedOfFiling } from '../store/bring.ts';
 import {
   fetchToLive,
   fileAt,
   fileOf,
+  localAddressOf,
   locationOf,
   putIntoDrawer,
   removeEmptyLiveFolder,
@@ -66,19 +68,21 @@ export async function prefetch(
   engine.failpoint('prefetch.intent');
   try {
     return await runtime.exclusive(async () => {
-      if (location === 'cold') await verifyForOpening(engine, row, fileOf(engine, row), false);
-      else await verifyArchived(engine, row, fileOf(engine, row), false);
+      const near = await bringNear(engine, row);
+      const source = near.isBrought ? 'cloud' : SOURCE_OF[location];
+      if (location === 'cold') await verifyForOpening(engine, near.row, fileOf(engine, row), false);
+      else await verifyArchived(engine, near.row, fileOf(engine, row), false);
       const { makeDurable, moved } = await fetchToLive(engine, row, location);
       engine.failpoint('prefetch.brought');
       await makeDurable();
       await recordLocation(engine, row, livePath(row.id), [
-        ledgerEntry(engine, row, audit, 'file.prefetched', { source: SOURCE_OF[location], tookMs: elapsedMs(started) }),
+        ledgerEntry(engine, row, audit, 'file.prefetched', { source, tookMs: elapsedMs(started) }),
       ]);
       engine.failpoint('prefetch.committed');
       if (location === 'cold' && !moved)
         await runCleanup(engine, row.id, () => engine.drawers.cold.at(row.id).remove());
       prefetched.set(row.id, now(engine) + PREFETCH_SECONDS);
-      return { source: SOURCE_OF[location], vfsPath: livePath(row.id) };
+      return { source, vfsPath: livePath(row.id) };
     });
   } catch (error) {
     await rollBackPrefetch(engine, runtime, row, audit, error);
@@ -112,7 +116,7 @@ async function rollBackPrefetch(
 /** Records that the file of a row is now at `vfsPath`, in the same state. What is known of its bytes stays. */
 async function recordLocation(engine: Engine, row: InstanceRow, vfsPath: string, ledger: LedgerEntry[]): Promise<void> {
   const stamp = await stampAt(fileAt(engine, row.id, vfsPath));
-  await engine.registry.instances.commit({
+  const after = await engine.registry.instances.commit({
     id: row.id,
     from: row.state,
     to: row.state,
@@ -122,6 +126,7 @@ async function recordLocation(engine: Engine, row: InstanceRow, vfsPath: string,
     now: now(engine),
     ledger,
   });
+  engine.store?.filed(after);
 }
 
 /**
@@ -150,7 +155,12 @@ export async function returnPrefetched(engine: Engine, runtime: SandboxRuntime):
       if (puts && row.state === 'archived') await writeListing(engine, row.id, source);
       if (puts) copied = (await putIntoDrawer(engine, row, source, drawer)) !== null;
       engine.failpoint('prefetch.returned');
-      await recordLocation(engine, row, address, [ledgerEntry(engine, row, audit, 'file.returned')]);
+      // What is in the store is the same file still.
+      const stored = storedOfFiling(row)?.address ?? null;
+      const isStored = localAddressOf(engine, stored) === address;
+      await recordLocation(engine, row, isStored && stored !== null ? stored : address, [
+        ledgerEntry(engine, row, audit, 'file.returned'),
+      ]);
     });
   } catch (error) {
     await rollBackPrefetch(engine, runtime, row, audit, error);

@@ -14,6 +14,7 @@ import type { SandboxRuntime } from '../runtimes.ts';
 import type { RawCopy } from '../sandboxes.ts';
 import { fileOf } from './file-locations.ts';
 import { requireHash } from './filed-hash.ts';
+import { leasedNear } from './reading.ts';
 
 /** The logs that SQLite keeps beside a file. */
 const LOGS = ['-wal', '-journal'] as const;
@@ -24,7 +25,7 @@ const LOGS = ['-wal', '-journal'] as const;
  * only in its process.
  */
 export function copyRaw(engine: Engine, runtime: SandboxRuntime, folder: string): Promise<RawCopy> {
-  return runtime.lease(async () => {
+  return leasedNear(engine, runtime, async () => {
     const row = await requireOwnInstance(engine, runtime.id);
     refuse(row);
     // Of a sandbox with a fault it is what a repair begins with, whatever its bytes are.

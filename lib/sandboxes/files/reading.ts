@@ -12,13 +12,15 @@ import type { InstanceRow } from '../../registry/types.ts';
 import { emptyFolder } from '../../storage/files.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget, VfsCopy } from '../../vfs/types.ts';
 import { absolutePath, type Engine, MEMORY, requireOwnInstance } from '../engine.ts';
+import { settleIfInterrupted } from '../recovery/reconcile.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { CopyOutOptions } from '../sandboxes.ts';
+import { bringForReading, bringListing, storedOfFiling } from '../store/bring.ts';
 import type { CopyQueue } from './copy-queue.ts';
 import { fileOf, locationOf } from './file-locations.ts';
 import { verifyArchived, verifyForReading } from './file-verification.ts';
 import { requireHash } from './filed-hash.ts';
-import { readListing } from './listing.ts';
+import { isListed, readListing } from './listing.ts';
 
 /** How long an expanded archived file is kept for further reads. */
 const EXPANDED_MS = 60_000;
@@ -96,7 +98,7 @@ export function read<R extends ReadRequest>(
   request: R,
 ): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
   type Wanted = Extract<ReadAnswer, { op: R['op'] }>;
-  return leased(runtime, async () => {
+  return leasedNear(engine, runtime, async () => {
     // A process that no verb works on has the file open: its row is active.
     const seen = runtime.pending === null ? await runtime.process?.peek(request) : null;
     if (seen) return seen as Wanted;
@@ -104,7 +106,9 @@ export function read<R extends ReadRequest>(
     const location = locationOf(engine, row);
     if (location === 'memory' && runtime.process !== null) return (await runtime.process.read(request)) as Wanted;
     if (location === 'archive') {
-      const listed = await readListing(engine, row.id, request);
+      const listed =
+        (await readListing(engine, row.id, request)) ??
+        (isListed(request) && (await bringListing(engine, row)) ? await readListing(engine, row.id, request) : null);
       if (listed !== null) return listed as Wanted;
     }
     return withTarget(engine, reading, row, (target) => engine.readers.read(target, request, row.tenant));
@@ -139,7 +143,36 @@ export async function copyOut(
     );
   };
   const { tenant } = await requireOwnInstance(engine, runtime.id);
-  return reading.copyQueue.run(tenant, () => leased(runtime, copy));
+  return reading.copyQueue.run(tenant, () => leasedNear(engine, runtime, copy));
+}
+
+/**
+ * Runs `look` while nobody moves or opens the file. When it fails because the file at rest is not there, or is another
+ * one, and the store has it, the file is brought and `look` runs once more.
+ */
+export async function leasedNear<T>(engine: Engine, runtime: SandboxRuntime, look: () => Promise<T>): Promise<T> {
+  try {
+    return await leased(runtime, look);
+  } catch (error) {
+    const isNotThere = isWinterdockError(error) && (error.code === 'missing_file' || error.code === 'corrupt');
+    if (engine.store === null || !isNotThere || !(await bring(engine, runtime))) throw error;
+    return leased(runtime, look);
+  }
+}
+
+/** Brings the file of a sandbox at rest from the store, unless somebody did meanwhile. False when it is not there. */
+function bring(engine: Engine, runtime: SandboxRuntime): Promise<boolean> {
+  return runtime.verbs.runExclusive(async () => {
+    const row = await settleIfInterrupted(engine, runtime, await requireOwnInstance(engine, runtime.id));
+    if (storedOfFiling(row) === null) return false;
+    runtime.startOperation('prefetch', row);
+    try {
+      await runtime.exclusive(() => bringForReading(engine, row));
+      return true;
+    } finally {
+      runtime.endOperation();
+    }
+  });
 }
 
 /** Runs `look` while nobody moves or opens the file. */

@@ -26,6 +26,7 @@ export function removeSandbox(
       to: 'deleted',
       ...(passThrough ? { through: ['active', 'archived'] } : {}),
       toPath: () => null,
+      needsNoFile: true,
       work: async () => ({ vfsPath: null, file: null, bytes: null }),
       after: async (before) => {
         await removeArchivedFile(engine, before.id);

@@ -15,6 +15,7 @@ import { recordReturnedFile, returnFile, runCleanup } from '../recovery/rollback
 import { settleFile } from '../recovery/settle-file.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { AuditContext } from '../sandboxes.ts';
+import { bringNear } from '../store/bring.ts';
 import { land } from './landing.ts';
 import { intermediateStates, refuseFaulted } from './transition-check.ts';
 
@@ -28,6 +29,8 @@ export interface FilingSpec {
   to: State;
   /** The states to pass through when the map has no hop. No process starts. */
   through?: readonly State[];
+  /** Whether `work` does without the file: nothing is brought from the store for it. */
+  needsNoFile?: boolean;
   /** Files an ephemeral sandbox too: set when its process has to end. */
   evenIfEphemeral?: boolean;
   /** Whether a faulted sandbox is refused. Default: unless forced. */
@@ -79,7 +82,8 @@ export async function runFiling(
       return await runtime.exclusive(async () => {
         engine.failpoint(`${filing.verb}.intent`);
         const identity = await endProcess(engine, runtime, row, filing, force);
-        const filed = await filing.work(row, force, identity);
+        const near = filing.needsNoFile ? row : await bringForFiling(engine, row, force);
+        const filed = await filing.work(near, force, identity);
         const after = await engine.registry.instances.commit({
           id: row.id,
           from: row.state,
@@ -92,6 +96,7 @@ export async function runFiling(
         });
         engine.failpoint(`${filing.verb}.committed`);
         await runCleanup(engine, row.id, () => filing.after?.(row, after));
+        engine.store?.filed(after);
         return after;
       });
     } catch (error) {
@@ -118,6 +123,16 @@ function transitionEntries(
       tookMs: at === path.length - 2 ? tookMs : null,
     }),
   );
+}
+
+/** The row of a sandbox with its file near. By force, one whose object is lost is filed without it. */
+async function bringForFiling(engine: Engine, row: InstanceRow, force: boolean): Promise<InstanceRow> {
+  try {
+    return (await bringNear(engine, row)).row;
+  } catch (error) {
+    if (!force || !isWinterdockError(error) || error.code !== 'missing_file') throw error;
+    return row;
+  }
 }
 
 function busy(row: InstanceRow): WinterdockError {

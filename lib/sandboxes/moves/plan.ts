@@ -2,6 +2,7 @@
  * Carries out a plan: several hops, one by one under one lock, each with a ledger entry. When a hop leaves `active` at
  * once, no process starts: both hops are one filing and one transaction. lib/lifecycle/plan.ts chooses the hops.
  */
+import { isCloudAddress } from '../../base/cloud-address.ts';
 import { publicMessage, WinterdockError } from '../../base/errors.ts';
 import { plan } from '../../lifecycle/plan.ts';
 import type { State } from '../../lifecycle/states.ts';
@@ -83,8 +84,10 @@ function archiveInPlace(
       through: ['active'],
       refusesFaulted: false,
       toPath: kept,
+      needsNoFile: true,
       work: async (row, _force, identity) => {
         const vfsPath = kept(row);
+        if (isCloudAddress(vfsPath)) return { vfsPath, file: row.file, bytes: row.bytes };
         const stamp = vfsPath === null ? null : await stampAt(fileAt(engine, row.id, vfsPath));
         // A file at rest is not touched: its record still holds.
         const file = row.state !== 'active' && row.file !== null ? row.file : stamp && fileRecord(stamp, { identity });

@@ -9,7 +9,7 @@
  */
 import { dirname, join } from 'node:path';
 import { makeFolder, unlinkFile } from '../../base/effects.ts';
-import { publicMessage, WinterdockError } from '../../base/errors.ts';
+import { isWinterdockError, publicMessage, WinterdockError } from '../../base/errors.ts';
 import type { InstanceRow, Intent } from '../../registry/types.ts';
 import { lastingFolder, moveFile, stagingFor, stampOf } from '../../storage/files.ts';
 import {
@@ -37,6 +37,7 @@ import {
 } from '../recovery/replaced-file.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { AuditContext, SnapshotToRestore } from '../sandboxes.ts';
+import { bringNear } from '../store/bring.ts';
 
 /**
  * Replaces the file of a sandbox by a copy of a snapshot; the state stays, a fault is cleared. The new file of a frozen
@@ -52,9 +53,11 @@ export async function restore(
   audit: AuditContext,
 ): Promise<InstanceRow> {
   const started = performance.now();
-  const row = await settleIfInterrupted(engine, runtime, await requireOwnInstance(engine, runtime.id));
+  let row = await settleIfInterrupted(engine, runtime, await requireOwnInstance(engine, runtime.id));
   try {
     await admit(engine, runtime, row, snapshot);
+    // It is kept aside, so it has to be here.
+    row = await bringToKeep(engine, runtime, row);
   } catch (error) {
     await engine.registry.ledger.append([
       ledgerEntry(engine, row, audit, 'restore.refused', { error: publicMessage(error) }),
@@ -94,6 +97,16 @@ export async function restore(
     throw error;
   } finally {
     runtime.endOperation();
+  }
+}
+
+/** Brings the file that is to be replaced, as far as there is one. */
+async function bringToKeep(engine: Engine, runtime: SandboxRuntime, row: InstanceRow): Promise<InstanceRow> {
+  try {
+    return (await runtime.exclusive(() => bringNear(engine, row))).row;
+  } catch (error) {
+    if (!isWinterdockError(error) || error.code === 'storage_unavailable') throw error;
+    return row;
   }
 }
 

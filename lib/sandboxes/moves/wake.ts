@@ -41,6 +41,7 @@ import { recordReturnedFile, returnFile, runCleanup } from '../recovery/rollback
 import { settleFile } from '../recovery/settle-file.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { AuditContext } from '../sandboxes.ts';
+import { bringNear } from '../store/bring.ts';
 import { land } from './landing.ts';
 import { refuseFaulted } from './transition-check.ts';
 
@@ -213,7 +214,7 @@ export function archivedForCalls(id: string): WinterdockError {
 async function start(
   engine: Engine,
   runtime: SandboxRuntime,
-  row: InstanceRow,
+  before: InstanceRow,
   location: FileLocation,
   audit: AuditContext,
   options: WakeOptions & { admitted: Admitted },
@@ -221,6 +222,7 @@ async function start(
 ): Promise<WakeOutcome> {
   const { claim, waitMs, startMs } = options.admitted;
   const opening = performance.now();
+  const { row, isBrought } = await bringNear(engine, before);
   const target = location === 'memory' ? MEMORY : livePath(row.id);
   const file = target === MEMORY ? MEMORY : absolutePath(engine, target);
   if (location === 'archive') await verifyArchived(engine, row, fileOf(engine, row), options.force ?? false);
@@ -253,7 +255,7 @@ async function start(
     // undoes the rename, the file is where it was, and the next start recognises it by its inode. Any other move has to
     // be durable before the commit.
     if (!moved) await makeDurable();
-    const source = SOURCE_OF[location];
+    const source = isBrought ? 'cloud' : SOURCE_OF[location];
     const tookMs = elapsedMs(started);
     const committing = performance.now();
     const active = await engine.registry.instances.commit({

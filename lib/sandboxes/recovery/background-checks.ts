@@ -14,6 +14,7 @@ import { VOLUMES, type Volume } from '../../vfs/volumes.ts';
 import { type Engine, ledgerEntry, systemAudit } from '../engine.ts';
 import { fileOf, isPacked } from '../files/file-locations.ts';
 import { isWrittenSince, matchesRecord, stampAt } from '../files/file-verification.ts';
+import { dropSpoiltCopy } from '../store/bring.ts';
 
 /** Seconds between a filing and its check: a sandbox that wakes again at once is not worth hashing. */
 const DELAY_SECONDS = 5;
@@ -149,6 +150,7 @@ export async function checkFiledFile(
   const stamp = await stampAt(file);
   if (stamp === null || !sameStamp(first, stamp)) return;
   if (!sameStamp(stamp, before.file) && !matchesRecord(before.file, stamp, found)) return;
+  if (filed !== null && filed !== found.sha256 && (await dropSpoiltCopy(engine, before))) return;
   const rotten = filed !== null && found.sha256 !== '' && filed !== found.sha256;
   const sound = found.quickCheck === 'ok' && !rotten;
   // The hash of the filed bytes stays: it recognises the right file when that comes back.

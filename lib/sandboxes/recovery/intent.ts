@@ -5,7 +5,7 @@
 import { WinterdockError } from '../../base/errors.ts';
 import type { InstanceRow, Intent } from '../../registry/types.ts';
 import { type Engine, MEMORY } from '../engine.ts';
-import { clearStrayLiveFile } from '../files/file-locations.ts';
+import { clearStrayLiveFile, localAddressOf } from '../files/file-locations.ts';
 import type { AuditContext } from '../sandboxes.ts';
 
 /**
@@ -22,8 +22,12 @@ export async function beginOperation(
   intent: Pick<Intent, 'verb' | 'to' | 'fromPath' | 'toPath'>,
 ): Promise<void> {
   await clearStrayLiveFile(engine, row);
+  // What moves of a file in the store is its cached copy.
+  const fromPath = localAddressOf(engine, intent.fromPath);
   const whole: Intent = {
     ...intent,
+    fromPath,
+    toPath: localAddressOf(engine, intent.toPath),
     from: row.state,
     generation: row.generation,
     startedMs: engine.clock.now(),
@@ -33,11 +37,12 @@ export async function beginOperation(
     reason: audit.reason,
     requestId: audit.requestId,
   };
-  if (!(await engine.registry.instances.begin(row.id, whole, { durable: makesFiles(intent) }))) {
+  if (!(await engine.registry.instances.begin(row.id, whole, { durable: makesFiles(whole) }))) {
     throw new WinterdockError('conflict', `Another operation holds the sandbox "${row.id}".`, {
       hint: 'Try again in a moment.',
     });
   }
+  engine.store?.abort(row.id);
 }
 
 /** Drawers between which a file moves unchanged. */

@@ -5,6 +5,7 @@
  */
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isCloudAddress } from '../../base/cloud-address.ts';
 import { type InstanceId, instanceIdOfFile } from '../../base/ids.ts';
 import { isThereNow } from '../../base/strangers-file.ts';
 import type { InstanceRow } from '../../registry/types.ts';
@@ -18,6 +19,7 @@ import {
   hasLog,
   hasSameBytes,
   isPacked,
+  localAddressOf,
   locationOf,
   moveToOrphans,
   removeLiveFolder,
@@ -165,7 +167,8 @@ async function resolveDrawerFile(engine: Engine, drawer: Drawer, id: InstanceId)
   if (row !== null && !isOwn(engine, row)) return 'left';
   // The archived file stays packed after a prefetch.
   const expanded = drawer === engine.drawers.archive && row?.state === 'archived' && row.vfsPath === livePath(id);
-  if (row?.vfsPath === file.address || expanded || (await file.stat()) === null) return 'its own';
+  if (localAddressOf(engine, row?.vfsPath ?? null) === file.address || expanded || (await file.stat()) === null)
+    return 'its own';
   if (row !== null && drawer === engine.drawers.cold && (await reclaimFile(engine, row))) return 'settled';
   const done = row === null ? null : await whyRemovable(engine, row, file);
   if (row !== null && done !== null) {
@@ -183,7 +186,8 @@ async function resolveDrawerFile(engine: Engine, drawer: Drawer, id: InstanceId)
  */
 async function mayBeOrphan(engine: Engine, row: InstanceRow | null): Promise<boolean> {
   if (!engine.registryIsWhole()) return false;
-  if (row === null || row.vfsPath === null || row.vfsPath === MEMORY) return true;
+  // What is in the store is whole there.
+  if (row === null || row.vfsPath === null || row.vfsPath === MEMORY || isCloudAddress(row.vfsPath)) return true;
   return (await fileOf(engine, row).stat()) !== null;
 }
 

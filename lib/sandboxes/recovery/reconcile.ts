@@ -3,6 +3,7 @@
  * the files, every sandbox whose process is gone is suspended, and orphans move to `orphans/`. Settles a single sandbox
  * too, when a person asks for it.
  */
+import { isCloudAddress } from '../../base/cloud-address.ts';
 import { isMachineFailure, publicMessage } from '../../base/errors.ts';
 import { WAKE_VERBS } from '../../lifecycle/states.ts';
 import type { InstanceRow } from '../../registry/types.ts';
@@ -116,7 +117,9 @@ export async function settleIfInterrupted(
  */
 async function settle(engine: Engine, row: InstanceRow, how: SettleContext): Promise<void> {
   if (row.state === 'active') return settleActive(engine, row, how);
-  if (row.pending?.verb === 'delete' && row.vfsPath !== null && (await fileOf(engine, row).stat()) === null) {
+  // A cached copy may have been removed at any time: nothing follows from that.
+  const isGone = async () => !isCloudAddress(row.vfsPath) && (await fileOf(engine, row).stat()) === null;
+  if (row.pending?.verb === 'delete' && row.vfsPath !== null && (await isGone())) {
     await engine.registry.ledger.append([
       ledgerEntry(engine, row, how.audit, 'reconcile.rolled_forward', { reason: 'delete had removed the file' }),
     ]);

@@ -15,6 +15,7 @@ import {
   fileAt,
   fileOf,
   isSharedCopy,
+  localAddressOf,
   locationOf,
   removeEmptyLiveFolder,
   removeLiveFolder,
@@ -33,7 +34,7 @@ type RestoreIntent = Pick<Intent, 'startedMs' | 'generation' | 'fromPath'>;
 export async function ownFilePath(engine: Engine, row: InstanceRow): Promise<string | null> {
   const location = locationOf(engine, row);
   if (row.vfsPath === null || location === 'none' || location === 'memory' || isSharedCopy(location)) return null;
-  return (await partsOf(fileOf(engine, row))).length > 0 ? row.vfsPath : null;
+  return (await partsOf(fileOf(engine, row))).length > 0 ? localAddressOf(engine, row.vfsPath) : null;
 }
 
 /** What there is of a file at rest. */

@@ -10,6 +10,7 @@ import { sameStamp } from '../../storage/stamp.ts';
 import { type Engine, isOwn, ledgerEntry, MEMORY, now, systemAudit } from '../engine.ts';
 import { fileOf, isPacked } from '../files/file-locations.ts';
 import { stampAt } from '../files/file-verification.ts';
+import { dropSpoiltCopy } from '../store/bring.ts';
 import { checkFiledFile } from './background-checks.ts';
 import { keepProgress, readProgress } from './scrub-progress.ts';
 
@@ -82,6 +83,7 @@ async function scrub(engine: Engine, row: InstanceRow): Promise<boolean> {
       return false;
     }
     if ((await compareFile(engine, row)) !== 'rotten') return false;
+    if (await dropSpoiltCopy(engine, row)) return true;
     let rotten = false;
     // Compared once more while nobody can open or move it, so that a wake is never taken for rot.
     await engine.runtimes.use(row.id, (runtime) =>

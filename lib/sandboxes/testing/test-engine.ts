@@ -33,6 +33,7 @@ import { createSandboxes } from '../factory.ts';
 import type { Failpoint } from '../recovery/failpoints.ts';
 import type { ScrubPace } from '../recovery/scrub.ts';
 import type { AuditContext } from '../sandboxes.ts';
+import type { StoreBelowOptions } from '../store/store-below.ts';
 
 export interface TestEngine {
   config: Config;
@@ -74,6 +75,8 @@ export interface TestEngineOptions {
   walls?: WorkerWalls;
   /** Whether no other host uses the registry. Default: yes. */
   isAlone?: boolean;
+  /** The store below the drawers. Default: none. */
+  store?: Partial<StoreBelowOptions> & Pick<StoreBelowOptions, 'objects'>;
   /** What stands between the engine and the registry. Default: nothing. */
   between?: (registry: Registry) => Registry;
 }
@@ -90,6 +93,7 @@ export async function startTestEngine({
   cpuGroups = null,
   walls,
   isAlone = true,
+  store,
   between = (registry) => registry,
 }: TestEngineOptions): Promise<TestEngine> {
   mkdirSync(dataFolder, { recursive: true });
@@ -136,6 +140,7 @@ export async function startTestEngine({
     readers,
     drawers,
     cpuGroups,
+    ...(store === undefined ? {} : { store: { cacheBytes: Number.MAX_SAFE_INTEGER, ack: 'stored', ...store } }),
     ...(failpoint === undefined ? {} : { failpoint }),
     ...(scrub === undefined ? {} : { scrub }),
   });

@@ -1,0 +1,92 @@
+/** The object store below the drawers of one engine: its uploads, its cached copies, and what is removed from it. */
+
+import { isCloudAddress } from '../../base/cloud-address.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { InstanceId } from '../../base/ids.ts';
+import type { InstanceRow } from '../../registry/types.ts';
+import type { ObjectStore } from '../../storage/object-store/object-store.ts';
+import type { Engine, StoreBelow } from '../engine.ts';
+import type { StoreWork } from '../sandboxes.ts';
+import { StoreCache } from './cache.ts';
+import { type NamedElsewhere, StoreCollector } from './collector.ts';
+import { UploadQueue, type UploadState } from './upload-queue.ts';
+
+export interface StoreBelowOptions {
+  objects: ObjectStore;
+  /** The most bytes of cached copies. */
+  cacheBytes: number;
+  /** When filing answers: once its file is stored, or at once. */
+  ack: 'stored' | 'queued';
+  /** Whether a copy or a backup names an object. Default: none does. */
+  isNamedElsewhere?: NamedElsewhere;
+  /** How long a cached copy stays after its last use, in milliseconds; for tests. */
+  cacheKeptMs?: number;
+}
+
+export class DrawerStore implements StoreBelow, StoreWork {
+  readonly objects: ObjectStore;
+  readonly #uploads: UploadQueue;
+  readonly #cache: StoreCache;
+  readonly #collector: StoreCollector;
+  readonly #engine: Engine;
+  readonly #ack: 'stored' | 'queued';
+  #finding: Promise<void> = Promise.resolve();
+
+  constructor(engine: Engine, options: StoreBelowOptions) {
+    const { objects, cacheBytes, ack, isNamedElsewhere = async () => false, cacheKeptMs } = options;
+    this.#engine = engine;
+    this.#ack = ack;
+    this.objects = objects;
+    this.#uploads = new UploadQueue(engine, this);
+    this.#cache = new StoreCache(engine, cacheBytes, cacheKeptMs === undefined ? {} : { keptMs: cacheKeptMs });
+    this.#collector = new StoreCollector(engine, objects, isNamedElsewhere);
+  }
+
+  uploadOf(row: Pick<InstanceRow, 'id' | 'state' | 'vfsPath'>): UploadState {
+    return this.#uploads.stateOf(row);
+  }
+
+  get uploading(): number {
+    return this.#uploads.running;
+  }
+
+  get cached(): { files: number; bytes: number } {
+    return this.#cache.usage;
+  }
+
+  collect(): Promise<number> {
+    return this.#collector.collect();
+  }
+
+  abort(id: InstanceId): void {
+    this.#cache.drop(id);
+    this.#uploads.abort(id);
+  }
+
+  filed(row: InstanceRow): void {
+    if (isCloudAddress(row.vfsPath)) this.#cache.used(row);
+    else this.#uploads.add(row);
+  }
+
+  used(row: InstanceRow): void {
+    this.#cache.used(row);
+  }
+
+  /** The row of a filing, when its answer may be given. Throws as `UploadQueue.whenStored`. */
+  async acknowledged(row: InstanceRow): Promise<InstanceRow> {
+    return this.#ack === 'queued' ? row : this.#uploads.whenStored(row);
+  }
+
+  async start(): Promise<void> {
+    await this.#uploads.start();
+    this.#collector.start();
+    this.#finding = this.#cache
+      .start()
+      .catch((error: unknown) => this.#engine.log.error({ error: messageOf(error) }, 'cached copies'));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#uploads.stop(), this.#collector.stop(), this.#finding]);
+    await this.#cache.stop();
+  }
+}

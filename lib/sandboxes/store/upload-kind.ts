@@ -1,0 +1,13 @@
+/** Which rows are to be uploaded: what rests in a drawer on disk that the store is below. */
+import { CLOUD_KINDS } from '../../base/cloud-address.ts';
+import type { InstanceRow } from '../../registry/types.ts';
+import type { Engine } from '../engine.ts';
+
+/** The drawer that the file of a row rests in on disk, where it is not in the store; else null. */
+export function uploadKindOf(
+  { drawers }: Pick<Engine, 'drawers'>,
+  { id, state, vfsPath }: Pick<InstanceRow, 'id' | 'state' | 'vfsPath'>,
+): (typeof CLOUD_KINDS)[number] | null {
+  if (state !== 'frozen' && state !== 'archived') return null;
+  return CLOUD_KINDS.find((kind) => drawers[kind].at(id).address === vfsPath) ?? null;
+}
