@@ -16,7 +16,7 @@ const DEFAULT_TIME = '%a %b %e %H:%M:%S %Z %Y';
 /** A number as text: whole numbers in full, others with six digits, as `%.6g` writes them. */
 export function textOfNumber(value: number): string {
   if (Number.isInteger(value)) return Math.abs(value) < 1e16 ? String(value) : BigInt(value).toString();
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? '+nan' : value > 0 ? '+inf' : '-inf';
   const exponent = Math.floor(Math.log10(Math.abs(value)));
   const isWide = exponent < -4 || exponent >= DIGITS;
   const text = isWide ? value.toExponential(DIGITS - 1) : value.toPrecision(DIGITS);
@@ -26,6 +26,18 @@ export function textOfNumber(value: number): string {
 /** An exponent with at least two digits. */
 export function wideExponent(text: string): string {
   return text.replace(/e([-+])(\d)$/, 'e$10$2');
+}
+
+/** A number of `%g` without the zeros behind its last digit. */
+export function trimmed(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0*(?=e|$)/, '') : text;
+}
+
+/** What ends each record of a text, as RT has it. */
+export function endsOf(text: string, separator: string | number | undefined): string[] {
+  const given = separator === undefined ? '\n' : String(separator);
+  const pattern = given === '' ? '\n{2,}' : given.length === 1 ? given.replace(/[.*+?^${}()|[\]\\]/, '\\$&') : given;
+  return Array.from(text.matchAll(new RegExp(pattern, 'g')), ([end]) => end);
 }
 
 /** The records of a text. An empty separator: paragraphs; of several characters: a regular expression. */

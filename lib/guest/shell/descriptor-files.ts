@@ -19,6 +19,8 @@ export interface ShellState {
   umask?: string | undefined;
   /** What the running command would read, a char a byte. */
   input?: () => string;
+  /** What stands behind `<(command)`, a char a byte. `content` is ours (bash-redirection-patches.ts). */
+  processSubstitutions?: readonly { path: string; content?: string }[];
   /** A device without an end of which a part was read. */
   endless?: string | undefined;
 }
@@ -58,6 +60,8 @@ export class DescriptorFiles {
 
   /** What is left to read of a descriptor without a file; null for any other path. */
   content(path: string): string | null {
+    const piped = this.#state?.processSubstitutions?.find((substitution) => substitution.path === path);
+    if (piped !== undefined) return textOfBytes(Buffer.from(piped.content ?? '', 'latin1'));
     const number = this.#numberAt(path);
     if (number === null || this.target(path) !== null) return null;
     const left = this.#state?.inputFds?.has(number) ? this.#state.fileDescriptors?.get(number) : undefined;

@@ -11,7 +11,7 @@ interface TrappingShell {
 }
 
 interface Pending {
-  name: StopSignal;
+  name: string;
   /** What was waited for may be waited for again. */
   resume: () => void;
 }
@@ -49,12 +49,19 @@ export function takeSignal(name: StopSignal, resume: () => void, depth = 0): boo
   return true;
 }
 
+/** A script sends itself a signal. False when no shell has an action for it: then nothing happens. */
+export function signalOneself(name: string): boolean {
+  if (![current?.state.traps, ...enclosing].some((traps) => traps?.has(name))) return false;
+  pending = { name, resume: () => {} };
+  return true;
+}
+
 export function isSignalled(): boolean {
   return pending !== null;
 }
 
 /** The signal that waits. */
-export function pendingSignal(): StopSignal | null {
+export function pendingSignal(): string | null {
   return pending?.name ?? null;
 }
 

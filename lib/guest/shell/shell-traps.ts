@@ -4,7 +4,6 @@
  */
 import type { ScriptNode } from 'just-bash';
 import { bytesOfText } from '../../workers/protocol/byte-text.ts';
-import { exitCodeOf } from '../../workers/protocol/stop-signals.ts';
 import { guestFiles, type MountedFiles } from './mounted-files.ts';
 import type { Outlet } from './outlets.ts';
 import { SINKS } from './output-sinks.ts';
@@ -148,7 +147,7 @@ export async function actOnSignal(context: ShellContext, interpreter: Interprete
   const signal = pendingSignal();
   if (signal === null || context.state.signal?.aborted) return;
   const action = context.state.traps?.get(signal);
-  if (action === undefined) throw interpreter.exit(exitCodeOf(signal));
+  if (action === undefined) throw interpreter.exit(128 + SIGNALS.indexOf(signal));
   signalTaken();
   if (action === '') return;
   const shown = await runAction(context, interpreter, action, context.state.lastExitCode);

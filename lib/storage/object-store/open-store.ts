@@ -22,12 +22,12 @@ export async function openObjectStore(url: string, connection: StoreConnection):
   return objectStoreOf(address.url, await openDriver(address, connection));
 }
 
-async function openDriver(address: StoreAddress, _connection: StoreConnection): Promise<StoreDriver> {
+async function openDriver(address: StoreAddress, connection: StoreConnection): Promise<StoreDriver> {
   switch (address.driver) {
     case 'file':
       return openFileDriver(address.folder);
     case 's3':
-      throw new Error('There is no driver for s3:// yet.');
+      return (await import('./s3-driver.ts')).openS3Driver(address, connection);
   }
 }
 

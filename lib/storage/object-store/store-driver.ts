@@ -7,6 +7,10 @@ export interface WriteTask {
   pieces: AsyncIterable<Buffer>;
   /** Called behind the last piece and before the object appears. When it throws, no object appears. */
   accept: () => void;
+  /** About as many come. */
+  bytes: number;
+  /** Of what comes, where it is known before; `accept` compares it. */
+  sha256?: string;
   signal?: AbortSignal;
 }
 

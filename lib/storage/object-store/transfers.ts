@@ -98,7 +98,9 @@ export async function uploadFile(
     if (sent === null) throw wrongBytes(name, 'the file was not read to its end');
   };
   try {
-    await driver.write(name, { pieces: pieces(), accept, ...(signal && { signal }) });
+    const { size } = await handle.stat();
+    const known = packed || sha256 === undefined ? {} : { sha256 };
+    await driver.write(name, { pieces: pieces(), accept, bytes: size, ...known, ...(signal && { signal }) });
   } finally {
     hashes.close();
     await handle.close();

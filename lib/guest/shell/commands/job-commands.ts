@@ -15,6 +15,7 @@ import {
 import { isStopSignal, type StopSignal } from '../../../workers/protocol/stop-signals.ts';
 import { LAST_JOB, REFUSE_COMMAND, START_COMMAND } from '../background-statements.ts';
 import { defineCommand } from '../bash.ts';
+import { signalOneself } from '../shell-signals.ts';
 
 /** What the commands need of the call that runs. */
 export interface ShellJobCaller {
@@ -179,6 +180,8 @@ async function kill(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
   if (words[0] === '--') words.shift();
   if (words.length === 0)
     return result('', 'kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ...\n', 2);
+  const own = words.every((word) => word === SHELL_PID) ? signalNamed(signal) : null;
+  if (own !== null && signalOneself(own)) return result('');
   if (!/^(?:0|(?:SIG)?(?:HUP|INT|QUIT|KILL|TERM)|1|2|3|9|15)$/i.test(signal)) {
     return result(
       '',
@@ -200,6 +203,21 @@ async function kill(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
     exitCode = 1;
   }
   return result('', stderr, exitCode);
+}
+
+/** The name of a signal that a script may have an action for, without `SIG`; null for another. */
+function signalNamed(text: string): string | null {
+  const numbers: Readonly<Record<string, string>> = {
+    1: 'HUP',
+    2: 'INT',
+    3: 'QUIT',
+    10: 'USR1',
+    12: 'USR2',
+    14: 'ALRM',
+    15: 'TERM',
+  };
+  const name = numbers[text] ?? text.toUpperCase().replace(/^SIG/, '');
+  return Object.values(numbers).includes(name) ? name : null;
 }
 
 /** The signal of a name or number; null for KILL. */

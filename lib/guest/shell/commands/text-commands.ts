@@ -3,6 +3,8 @@ import type { OwnCommand } from './own-command.ts';
 
 export const TEXT_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>> = {
   cat: async () => (await import('./cat.ts')).cat,
+  column: async () => (await import('./column.ts')).column,
+  comm: async () => (await import('./comm.ts')).comm,
   csplit: async () => (await import('./csplit.ts')).csplit,
   cut: async () => (await import('./cut.ts')).cut,
   date: async () => (await import('./date/date.ts')).date,
@@ -37,5 +39,6 @@ export const TEXT_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>> 
   unix2dos: async () => (await import('./filters.ts')).unix2dos,
   wc: async () => (await import('./wc.ts')).wc,
   xargs: async () => (await import('./xargs.ts')).xargs,
+  zgrep: async () => (await import('./zgrep.ts')).zgrep,
   xxd: async () => (await import('./od.ts')).xxd,
 };

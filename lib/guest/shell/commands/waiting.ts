@@ -20,7 +20,7 @@ const SIGNALS =
 /** A duration in milliseconds; null when it is none. */
 function durationMs(text: string): number | null {
   if (/^\+?inf(?:inity)?[smhd]?$/i.test(text)) return LONGEST_MS;
-  const found = /^(\d+(?:\.\d*)?|\.\d+)([smhd]?)$/.exec(text);
+  const found = /^((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)([smhd]?)$/.exec(text);
   return found === null ? null : Math.min(Number(found[1]) * (SECONDS[found[2] ?? ''] ?? 1) * 1000, LONGEST_MS);
 }
 

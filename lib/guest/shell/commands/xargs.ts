@@ -56,8 +56,18 @@ export const xargs: OwnCommand = {
       return call.end(`Cannot open input file ‘${file}’: ${reasonOf(error)}`);
     }
     const number = (key: string, fallback: number) => positive(call, key, last(key)?.value ?? null, fallback);
-    // Of -I, -L and -n the last one counts.
-    const mode = last('I', 'i', 'L', 'l', 'n');
+    // Of -I, -L and -n the last one counts; -n 1 says nothing beside -I.
+    const modes = options.filter(({ key }) => ['I', 'i', 'L', 'l', 'n'].includes(key));
+    const mode = modes.findLast(({ key, value }) => key !== 'n' || value !== '1' || !has('I', 'i'));
+    const dropped = modes.find(
+      ({ key, value }) => key !== mode?.key && (key !== 'n' || value !== '1' || mode !== modes.at(0)),
+    );
+    const names: Readonly<Record<string, string>> = { n: '--max-args', L: '-L', l: '--max-lines' };
+    const nameOf = (key = '') => names[key] ?? '--replace/-I/-i';
+    if (dropped !== undefined)
+      call.warn(
+        `xargs: warning: options ${[nameOf(dropped.key), nameOf(mode?.key)].toSorted().join(' and ')} are mutually exclusive, ignoring previous ${nameOf(dropped.key).split('/')[0]} value\n`,
+      );
     const replaces = mode?.key === 'I' || mode?.key === 'i';
     const byLines = mode?.key === 'L' || mode?.key === 'l';
     const plan: Plan = {

@@ -200,4 +200,6 @@ export const COMMAND_PATCHES: readonly BashPatch[] = [
     from: 'else l+=`${u}\n`}return{stdout:l,',
     to: 'else l+=`${u.replace(/[\\n\\t\\r\\\\]/g,$one=>({"\\n":"\\\\n","\\t":"\\\\t","\\r":"\\\\r","\\\\":"\\\\\\\\"})[$one])}\n`}return{stdout:l,',
   },
+  // `gzip -dc` and `zcat` take a name without a suffix: they make no name of it.
+  { file: GZIP, from: 'if(!t.endsWith(s))return', to: 'if(!t.endsWith(s)&&!n)return' },
 ];

@@ -5,6 +5,7 @@
  * names text that must occur exactly once in its file; `$bytes` is byte-text.ts.
  */
 
+import { AWK_LANGUAGE_PATCHES } from './awk-language-patches.ts';
 import { AWK_PATCHES } from './awk-patches.ts';
 import { AWK_VALUE_PATCHES } from './awk-value-patches.ts';
 import { ARITHMETIC_PATCHES } from './bash-arithmetic-patches.ts';
@@ -31,6 +32,7 @@ const BYTE_TEXT = new URL('../../../workers/protocol/byte-text.ts', import.meta.
 const EXACT_INTEGERS = new URL('../exact-integers.ts', import.meta.url).href;
 const AWK_TEXT = new URL('../awk-text.ts', import.meta.url).href;
 const AWK_VALUES = new URL('../awk-values.ts', import.meta.url).href;
+const AWK_LANGUAGE = new URL('../awk-language.ts', import.meta.url).href;
 const AWK_COMMANDS = new URL('../awk-commands.ts', import.meta.url).href;
 const PIPES = new URL('../pipes.ts', import.meta.url).href;
 const TURNS = new URL('../thread-turns.ts', import.meta.url).href;
@@ -46,6 +48,7 @@ const ERROR_LINES = new URL('../error-lines.ts', import.meta.url).href;
 const ARITHMETIC_ERRORS = new URL('../arithmetic-errors.ts', import.meta.url).href;
 const ENDLESS_INPUTS = new URL('../endless-inputs.ts', import.meta.url).href;
 const POSIX_ERRORS = new URL('../posix-error.ts', import.meta.url).href;
+const HASH_ORDER = new URL('../hash-order.ts', import.meta.url).href;
 const GLOBS = new URL('../recursive-globs.ts', import.meta.url).href;
 
 const CODEC = 'chunks/chunk-GN6CQ3J4.js';
@@ -236,6 +239,7 @@ export const ALL_PATCHES: readonly BashPatch[] = [
   ...TRACE_PATCHES,
   ...AWK_PATCHES,
   ...AWK_VALUE_PATCHES,
+  ...AWK_LANGUAGE_PATCHES,
   ...LOADING_PATCHES,
 ];
 
@@ -253,10 +257,10 @@ export function patchedSource(file: string, read: () => string): string | null {
     return before + to + after;
   }, read());
   const modules: Readonly<Record<string, string>> = {
-    [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $uses from${JSON.stringify(USES)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $live from${JSON.stringify(LIVE_FILES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};import*as $inputs from${JSON.stringify(ENDLESS_INPUTS)};import*as $arithmetics from${JSON.stringify(ARITHMETIC_ERRORS)};import*as $lines from${JSON.stringify(ERROR_LINES)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
+    [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $uses from${JSON.stringify(USES)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $live from${JSON.stringify(LIVE_FILES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};import*as $keys from${JSON.stringify(HASH_ORDER)};import*as $inputs from${JSON.stringify(ENDLESS_INPUTS)};import*as $arithmetics from${JSON.stringify(ARITHMETIC_ERRORS)};import*as $lines from${JSON.stringify(ERROR_LINES)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
     [PRINTF_FILE]: `import*as $uses from${JSON.stringify(USES)};`,
     [SHELLS_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};`,
-    [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};import*as $loose from${JSON.stringify(AWK_VALUES)};`,
+    [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};import*as $loose from${JSON.stringify(AWK_VALUES)};import*as $language from${JSON.stringify(AWK_LANGUAGE)};`,
     [TAR_FILE]: `import*as $tar from${JSON.stringify(TAR_MEMBERS)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
   };
   return `${modules[file] ?? ''}import*as $bytes from${JSON.stringify(BYTE_TEXT)};import*as $exact from${JSON.stringify(EXACT_INTEGERS)};${source}`;

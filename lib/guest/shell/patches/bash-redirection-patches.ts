@@ -127,4 +127,10 @@ export const REDIRECTION_PATCHES: readonly BashPatch[] = [
   ...INPUT_PATCHES,
   ...AROUND_PATCHES,
   ...DEVICE_PATCHES,
+  // Commands that read the sandbox's files themselves found nothing at `<(command)`.
+  {
+    file: INTERPRETER_FILE,
+    from: 'n.push({fd:s,path:i,direction:t.direction,body:t.body})',
+    to: 'n.push({fd:s,path:i,direction:t.direction,body:t.body,content:r})',
+  },
 ];

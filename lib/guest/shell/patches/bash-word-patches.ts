@@ -210,4 +210,36 @@ export const WORD_PATCHES: readonly BashPatch[] = [
     to: 's=$exact.general(n,t,o.includes("#")),',
   },
   { file: PRINTF_FILE, from: 's=n.toFixed(t),', to: 's=$exact.fixed(n,t),' },
+  // The keys of an associative array come in the order of bash's hash table; they were sorted.
+  {
+    file: INTERPRETER_FILE,
+    from: 'function Et(e,t){return Array.from(Pe(e,t)?.elements.keys()??[]).sort()}',
+    to: 'function Et(e,t){return $keys.inHashOrder(Array.from(Pe(e,t)?.elements.keys()??[]))}',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'n+=`declare -A ${i}=(${f.join(" ")})\n`',
+    to: 'n+=`declare -A ${i}=(${f.join(" ")} )\n`',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'l+=`declare -A ${f}=(${g.join(" ")})\n`',
+    to: 'l+=`declare -A ${f}=(${g.join(" ")} )\n`',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 't+=`declare -A ${r}=(${i.join(" ")})\n`',
+    to: 't+=`declare -A ${r}=(${i.join(" ")} )\n`',
+  },
+  // With dotglob, `*/` found `./` and `../`.
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(s.startsWith(".")||this.dotglob){let d=',
+    to: 'if(!this.globskipdots&&(s.startsWith(".")||this.dotglob)){let d=',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: '(s.startsWith(".")||this.dotglob)&&(a.includes',
+    to: '!this.globskipdots&&(s.startsWith(".")||this.dotglob)&&(a.includes',
+  },
 ];

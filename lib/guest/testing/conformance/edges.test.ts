@@ -13,7 +13,7 @@ const at = stage();
 const recorded = new Reference();
 const latin1 = (text: string) => Buffer.from(bytesOfText(text)).toString('latin1');
 
-test.each(['redirections', 'archives', 'edges', 'history', 'messages'])(
+test.each(['awk', 'lines', 'redirections', 'archives', 'edges', 'history', 'messages'])(
   'every line of %s is answered as the real tools answer it',
   async (subject) => {
     const sandbox = at.open(subject);

@@ -65,7 +65,8 @@ class DateReader {
     const ofDay =
       this.#time ?? (names ? 0 : now.getTime() - Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
     let value = midnight + ofDay - this.#zone + this.#shift;
-    if (this.#weekday !== null) {
+    // A day of the week is left out beside a date.
+    if (this.#weekday !== null && this.#day === null) {
       const ahead = (this.#weekday.day - new Date(value).getUTCDay() + 7) % 7;
       const weeks = this.#weekday.count > 0 && ahead > 0 ? this.#weekday.count - 1 : this.#weekday.count;
       value += (ahead + 7 * weeks) * DAY_MS;
@@ -130,8 +131,9 @@ class DateReader {
     const [minute, second] = [Number(time?.[2] ?? 0), Number(time?.[3] ?? 0)];
     if (hour > 23 || minute > 59 || second > 60 || this.#time !== null) return false;
     this.#time = ((hour * 60 + minute) * 60 + second) * 1000 + Math.floor(Number(`0.${time?.[4] ?? 0}`) * 1000);
-    const zone = this.#takes(/^\s*(?:(z|utc|gmt)(?=$|\s)|([-+])(\d{2}):?(\d{2})?(?=$|\s))/);
+    const zone = this.#takes(/^\s*(?:(z|utc|gmt)(?=$|\s)|([-+])\s*(\d{1,2})(?::?(\d{2}))?(?!\d))/);
     this.isMoment ||= zone !== null;
+    // A number with a sign behind a time is its zone, whatever word follows: `10:00 +2 hours` is 8 + 1 hours in UTC.
     if (zone?.[2]) this.#zone = (Number(zone[3]) * 60 + Number(zone[4] ?? 0)) * 60_000 * (zone[2] === '-' ? -1 : 1);
     return true;
   }
