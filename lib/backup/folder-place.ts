@@ -126,6 +126,7 @@ export function folderPlace(folder: string): BackupPlace {
       await makeFolder(folder);
       return lockTarget(folder);
     },
+    isAlone: async () => true,
     close: () => removeTree(drafts),
   };
 }

@@ -8,8 +8,9 @@ import { WinterdockError } from '../base/errors.ts';
 import { isThere } from '../base/is-there.ts';
 import { refuseFormerFile } from '../registry/sqlite/former-history.ts';
 import { sha256Of } from '../storage/files.ts';
-import { objectPath } from './folder-place.ts';
+import { folderPlace } from './folder-place.ts';
 import type { BackupManifest, ObjectRef } from './manifest.ts';
+import { type BackupPlace, objectName } from './place.ts';
 import { manifestsIn } from './store.ts';
 import { readTar } from './tar.ts';
 import { isFolder } from './verify.ts';
@@ -32,13 +33,14 @@ export interface OpenedBackup {
  */
 export async function openBackup(from: string, tmpFolder: string, atMs: number | null): Promise<OpenedBackup> {
   if (!isThere(from)) throw new WinterdockError('not_found', `There is no backup at ${from}.`);
-  return isFolder(from) ? openFolder(from, atMs) : openTar(from, tmpFolder, atMs);
+  return isFolder(from) ? openNewest(folderPlace(from), tmpFolder, atMs) : openTar(from, tmpFolder, atMs);
 }
 
 const early = ({ begun_ms }: BackupManifest, atMs: number | null) => atMs === null || begun_ms <= atMs;
 
-async function openFolder(folder: string, atMs: number | null): Promise<OpenedBackup> {
-  const { manifests, damaged } = await manifestsIn(folder);
+/** Opens the newest backup in a place, or the one with the latest date up to `atMs`: see openBackup. */
+export async function openNewest(place: BackupPlace, tmpFolder: string, atMs: number | null): Promise<OpenedBackup> {
+  const { manifests, damaged } = await manifestsIn(place);
   const inOrder = atMs === null ? manifests : manifests.toSorted((a, b) => b.begun_ms - a.begun_ms);
   const manifest = inOrder.find((one) => early(one, atMs));
   if (manifest === undefined) {
@@ -46,16 +48,36 @@ async function openFolder(folder: string, atMs: number | null): Promise<OpenedBa
     const upTo = atMs === null ? '' : ` up to ${new Date(atMs).toISOString()}`;
     throw new WinterdockError(
       'not_found',
-      `There is no backup${upTo} in ${folder}.${why === undefined ? '' : ` ${why}`}`,
+      `There is no backup${upTo} in ${place.name}.${why === undefined ? '' : ` ${why}`}`,
     );
   }
+  return { ...openPlaced(place, manifest, tmpFolder), passedOver: damaged };
+}
+
+/** Opens one backup of a place. What lies on this machine is read there; all else is brought to `tmpFolder`. */
+export function openPlaced(place: BackupPlace, manifest: BackupManifest, tmpFolder: string): OpenedBackup {
   const known = new Set<string>();
+  const paths = new Map<string, string | null>();
+  const bring = async ({ sha256 }: ObjectRef): Promise<string | null> => {
+    const path = paths.get(sha256);
+    if (path !== undefined) return path;
+    const brought = join(tmpFolder, sha256);
+    // Half of it may lie there, of a restore that was killed.
+    await unlinkFile(brought);
+    const found = await place.fetch(objectName(sha256), brought);
+    paths.set(sha256, found);
+    return found;
+  };
   return {
     manifest,
-    passedOver: damaged,
-    async prepare() {},
-    path: (object, label) => proved(known, objectPath(folder, object.sha256), object, label),
-    async close() {},
+    passedOver: [],
+    async prepare(objects) {
+      for (const object of objects) await bring(object);
+    },
+    async path(object, label) {
+      return proved(known, (await bring(object)) ?? join(tmpFolder, object.sha256), object, label);
+    },
+    close: () => removeTree(tmpFolder),
   };
 }
 

@@ -42,6 +42,8 @@ export interface BackupPlace {
   drafts(): Promise<string>;
   /** Keeps others from writing here meanwhile, as far as the place can. Throws `conflict`. Returns the release. */
   hold(): Promise<() => void>;
+  /** Whether nobody else seems to write here. True where `hold` keeps all others out. */
+  isAlone(): Promise<boolean>;
   /** Removes the drafts. Idempotent. */
   close(): Promise<void>;
 }

@@ -175,7 +175,7 @@ test('nothing is removed once another says that it writes to the place', async (
   await prune(folder, 1, clock);
   const later = new FakeClock(Date.now() + 2 * GRACE_MS);
   const none = () => new Set<string>();
-  const sweep = (may: boolean) => prunePlace(folderPlace(folder), none, { clock: later, mayRemove: async () => may });
+  const sweep = (may: boolean) => prunePlace({ ...folderPlace(folder), isAlone: async () => may }, none, later);
   expect(await sweep(false)).toMatchObject({ objects: 0 });
   expect(isThere(old)).toBe(true);
   expect(await sweep(true)).toMatchObject({ objects: 1 });

@@ -15,7 +15,8 @@ import { manifestName, manifestsIn } from './store.ts';
 export const GRACE_MS = 24 * 3600 * 1000;
 
 const RETIRED = /^retired\/[0-9A-Za-z.-]{1,80}\.(\d{1,16})\.json$/;
-const OBJECT = /^objects\/[0-9a-f]{2}\/([0-9a-f]{64})$/;
+/** In a store a token follows the hash. */
+const OBJECT = /^objects\/[0-9a-f]{2}\/([0-9a-f]{64})(?:-[A-Za-z0-9_-]{1,80})?$/;
 
 export interface Pruned {
   /** Backups that were retired, by their ids. */
@@ -27,21 +28,15 @@ export interface Pruned {
   ahead: number;
 }
 
-export interface PruneOptions {
-  clock?: Clock;
-  /** Asked before what is removed: false stops it, because another writes to the place. */
-  mayRemove?: () => Promise<boolean>;
-}
-
 /**
  * Retires what `unwanted` says of the backups that are not dated ahead, newest first, and removes what nothing named
- * for a day. Removes nothing while a manifest cannot be read, because its objects are not known: throws `corrupt`. The
- * caller holds the place.
+ * for a day, unless another writes to the place. Removes nothing while a manifest cannot be read, because its objects
+ * are not known: throws `corrupt`. The caller holds the place.
  */
 export async function prunePlace(
   place: BackupPlace,
   unwanted: (manifests: readonly BackupManifest[]) => ReadonlySet<string>,
-  { clock = systemClock, mayRemove = () => Promise.resolve(true) }: PruneOptions = {},
+  clock: Clock = systemClock,
 ): Promise<Pruned> {
   const { manifests, ahead, damaged } = await manifestsIn(place, clock);
   if (damaged.length > 0) {
@@ -58,14 +53,14 @@ export async function prunePlace(
     await place.remove(manifestName(id));
   }
   const kept = manifests.filter((one) => !gone.includes(one));
-  const removed = await sweep(place, kept, clock, mayRemove);
+  const removed = await sweep(place, kept, clock);
   return { backups: gone.map(({ id }) => id), ...removed, ahead };
 }
 
 /** Removes all backups of a folder (absolute) but the newest `keep`: see prunePlace. */
 export function prune(folder: string, keep: number, clock: Clock = systemClock): Promise<Pruned> {
   const unwanted = (manifests: readonly BackupManifest[]) => new Set(manifests.slice(keep).map(({ id }) => id));
-  return prunePlace(folderPlace(folder), unwanted, { clock });
+  return prunePlace(folderPlace(folder), unwanted, clock);
 }
 
 /** Removes objects that neither a backup names nor one that was retired within a day, and the records of older ones. */
@@ -73,7 +68,6 @@ async function sweep(
   place: BackupPlace,
   kept: readonly BackupManifest[],
   clock: Clock,
-  mayRemove: () => Promise<boolean>,
 ): Promise<Pick<Pruned, 'objects' | 'bytes'>> {
   const before = clock.now() - GRACE_MS;
   const needed = new Set(kept.flatMap((manifest) => [...objectsOf(manifest).keys()]));
@@ -98,7 +92,7 @@ async function sweep(
       return sha256 !== undefined && atMs < before && !needed.has(sha256);
     });
     if (surplus.length === 0) continue;
-    if (!(await mayRemove())) return removed;
+    if (!(await place.isAlone())) return removed;
     for (const { name, bytes } of surplus) {
       await place.remove(name);
       removed.objects += 1;

@@ -71,7 +71,7 @@ export function findInBackup(
 export async function writeFileOf({ backup, id }: Pick<RestoreOneOptions, 'backup' | 'id'>, to: string): Promise<void> {
   if (isThere(to)) throw new WinterdockError('conflict', `${to} is there already, and was kept.`);
   const row = await rowIn(backup, id, `${to}.registry`);
-  const { object, packed } = await contentOf(backup, row);
+  const { object, packed } = await objectOf(backup, row);
   await backup.prepare([object]);
   const draft = `${to}.${process.pid}`;
   try {
@@ -94,7 +94,7 @@ export async function restoreOne(options: RestoreOneOptions): Promise<InstanceRo
   const rebuilt = `${draft}.rebuilt`;
   await makeFolder(dirname(draft));
   const was = await rowIn(backup, id, `${draft}.registry`);
-  const { object, packed } = await contentOf(backup, was);
+  const { object, packed } = await objectOf(backup, was);
   await backup.prepare([object]);
   const registry = await driver.open({ clock, thresholds: config });
   try {
@@ -141,7 +141,7 @@ function refuse({ force, as }: RestoreOneOptions, there: InstanceRow | null, nam
 }
 
 /** The row as the backup's registry has it. */
-async function rowIn(backup: OpenedBackup, id: InstanceId, draft: string): Promise<InstanceRow> {
+export async function rowIn(backup: OpenedBackup, id: InstanceId, draft: string): Promise<InstanceRow> {
   findInBackup(backup, id);
   const { registry } = backup.manifest;
   await backup.prepare([registry]);
@@ -162,7 +162,10 @@ async function rowIn(backup: OpenedBackup, id: InstanceId, draft: string): Promi
 }
 
 /** Its own object, or that of the copy that it was made from and that it was never resumed from. */
-async function contentOf(backup: OpenedBackup, row: InstanceRow): Promise<{ object: ObjectRef; packed: boolean }> {
+export async function objectOf(
+  backup: OpenedBackup,
+  row: InstanceRow,
+): Promise<{ object: ObjectRef; packed: boolean }> {
   const own = findInBackup(backup, row.id);
   if (own !== null) return own;
   const copy = parseCopyPath(row.vfsPath ?? '');
@@ -171,30 +174,19 @@ async function contentOf(backup: OpenedBackup, row: InstanceRow): Promise<{ obje
   throw new WinterdockError('not_found', `The backup has no file of "${row.id}": that of its copy is not in it.`);
 }
 
-/** A row that is not there comes as one in state `created` whose file lies there already. */
-async function landNew(
-  { config, backup, clock, as }: RestoreOneOptions,
-  registry: Registry,
-  { was, name, draft, sha256 }: { was: InstanceRow; name: InstanceId; draft: string; sha256: string },
-): Promise<InstanceRow> {
-  const {
-    tenant,
-    ephemeral,
-    policy,
-    keepHot,
-    hotToWarmSeconds,
-    idleToSuspendSeconds,
-    idleToFreezeSeconds,
-    labels,
-    workbook,
-    workbookVersion,
-  } = was;
+/** The row that a sandbox of a backup comes as, where there is none. `isNew`: it is another one than it was. */
+export function rowFromBackup(
+  was: InstanceRow,
+  { id, isNew }: { id: InstanceId; isNew: boolean },
+): Omit<NewInstance, 'vfsPath' | 'file' | 'bytes'> {
+  const { tenant, ephemeral, policy, keepHot, labels, workbook, workbookVersion } = was;
+  const { hotToWarmSeconds, idleToSuspendSeconds, idleToFreezeSeconds } = was;
   const { lineageBlueprint, lineageSnapshot, lineageParent } = was;
-  const instance: Omit<NewInstance, 'vfsPath' | 'file' | 'bytes'> = {
-    id: name,
+  return {
+    id,
     tenant,
     // A name is its tenant's own: the one that has it may be there.
-    name: as === null ? was.name : null,
+    name: isNew ? null : was.name,
     ephemeral,
     policy,
     keepHot,
@@ -208,6 +200,16 @@ async function landNew(
     lineageSnapshot,
     lineageParent,
   };
+}
+
+/** A row that is not there comes as one in state `created` whose file lies there already. */
+async function landNew(
+  { config, backup, clock, as }: RestoreOneOptions,
+  registry: Registry,
+  { was, name, draft, sha256 }: { was: InstanceRow; name: InstanceId; draft: string; sha256: string },
+): Promise<InstanceRow> {
+  const { tenant } = was;
+  const instance = rowFromBackup(was, { id: name, isNew: as !== null });
   const line = ledgerEntry({ clock }, { id: name, tenant }, RESTORING, 'backup.placed', {
     to: 'created',
     reason: `backup ${backup.manifest.id}${as === null ? '' : `, where it was "${was.id}"`}`,

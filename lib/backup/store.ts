@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { messageOf, WinterdockError } from '../base/errors.ts';
+import { messageOf } from '../base/errors.ts';
 import { folderPlace } from './folder-place.ts';
 import { type BackupManifest, type ObjectRef, parseBackupManifest } from './manifest.ts';
 import { type BackupPlace, objectName } from './place.ts';
@@ -90,19 +90,14 @@ export interface PlacedManifests {
 }
 
 /**
- * The backups in a place, or in a folder by its absolute path, and the manifests that cannot be read. Throws
- * `not_found` for a folder without any.
+ * The backups in a place, or in a folder by its absolute path, and the manifests that cannot be read.
  */
 export async function manifestsIn(from: string | BackupPlace, clock: Clock = systemClock): Promise<PlacedManifests> {
   const place = typeof from === 'string' ? folderPlace(from) : from;
   const manifests: BackupManifest[] = [];
   const damaged: string[] = [];
-  const names: string[] = [];
-  for await (const some of place.list('backups/')) names.push(...some.map(({ name }) => name));
-  for (const name of names
-    .filter((one) => MANIFEST.test(one))
-    .sort()
-    .reverse()) {
+  for (const id of (await manifestIdsIn(place)).sort().reverse()) {
+    const name = manifestName(id);
     try {
       const text = await place.read(name);
       if (text === null) continue;
@@ -123,7 +118,10 @@ export async function manifestsIn(from: string | BackupPlace, clock: Clock = sys
   };
 }
 
-/** Throws `not_found` for a place without a backup. */
-export function noBackup(name: string): WinterdockError {
-  return new WinterdockError('not_found', `There is no backup in ${name}.`);
+/** The ids of the manifests in a place, whether they can be read or not. */
+export async function manifestIdsIn(place: BackupPlace): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const some of place.list('backups/'))
+    ids.push(...some.flatMap(({ name }) => MANIFEST.exec(name)?.[1] ?? []));
+  return ids;
 }

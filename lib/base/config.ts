@@ -56,8 +56,7 @@ const HOST_NAME_RULE = 'must be 1 to 100 letters, digits, dots and dashes, start
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
 /**
- * Settings whose values are never shown. A URL may hold a password. The passphrase is for the backup command; a server
- * with it in its environment ignores it.
+ * Settings whose values are never shown. A URL may hold a password.
  */
 const SECRET = new Set(['WB_ADMIN_KEY', 'WB_BACKUP_PASSPHRASE', 'WB_REGISTRY', 'WB_COLD_URL', 'WB_STORE_ENDPOINT']);
 /** Settings that say where everything is: a server that started without them would find nothing. */
@@ -227,6 +226,8 @@ export interface Config {
   /** Whether the session API, for clients of Ash, is on. */
   sessionApi: boolean;
   adminKey: string | null;
+  /** What encrypts key files in backups; null: a file beside them, if there is one. */
+  backupPassphrase: string | null;
   logLevel: string;
 }
 
@@ -311,6 +312,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     metricsOpen: env.WB_METRICS === 'open',
     sessionApi: env.WB_SESSION_API === 'on',
     adminKey: env.WB_ADMIN_KEY ?? null,
+    backupPassphrase: env.WB_BACKUP_PASSPHRASE ?? null,
     logLevel: env.WB_LOG,
   };
 }

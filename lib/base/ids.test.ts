@@ -36,6 +36,7 @@ const BORDERS = [
   'app/sandboxes/[id]/workbook-actions.ts',
   'lib/backup/manifest.ts',
   'lib/contract/schema.ts',
+  'lib/contract/schema/backups.ts',
   'lib/contract/schema/bundles.ts',
   'lib/contract/schema/copies.ts',
   'lib/contract/schema/ids.ts',

@@ -5,6 +5,10 @@ import type { CallLine, CallOptions, Upload, Written } from './call.ts';
 import type { Pages } from './pages.ts';
 import type {
   Attachment,
+  Backup,
+  BackupRestore,
+  BackupSettings,
+  BackupsQuery,
   Blueprint,
   BlueprintsQuery,
   CheckoutQuery,
@@ -70,6 +74,7 @@ import type {
   LifeQuery,
   Lineage,
   ListQuery,
+  MakeBackupInput,
   MakeFolderInput,
   McpMessage,
   McpMessageInput,
@@ -86,8 +91,10 @@ import type {
   PrefetchAnswer,
   PreviewAnswer,
   PreviewInput,
+  PutBackupSettingsInput,
   RawQuery,
   Readiness,
+  RestoreBackupInput,
   RestoreInput,
   RestoreInstanceInput,
   ResumeAnswer,
@@ -635,6 +642,23 @@ export interface Calls {
    * what is still `running` then goes on.
    */
   checkStorage(input: StorageCheckInput, options?: CallOptions): Promise<Storage>;
+  /** Lists the backups that the server made, makes or failed to make, newest first. */
+  listBackups(query?: BackupsQuery, options?: CallOptions): Pages<Backup>;
+  /** Makes a backup now, in the background. Refused while one is under way. */
+  makeBackup(input?: MakeBackupInput, options?: CallOptions): Promise<Backup>;
+  /** Shows a backup: how far it is, what it would restore, when it was last tried. */
+  getBackup(id: string, options?: CallOptions): Promise<Backup>;
+  /** Restores one drawn sandbox of it to a folder that is removed again, and compares the hashes. */
+  verifyBackup(id: string, options?: CallOptions): Promise<Backup>;
+  /**
+   * Brings one sandbox back, as itself or as a new one, while the server runs. With `dry_run` only says what it would
+   * do, for everything too.
+   */
+  restoreBackup(id: string, input?: RestoreBackupInput, options?: CallOptions): Promise<BackupRestore>;
+  /** Shows when and where backups are made, which are kept, and what is wrong with them. */
+  backupSettings(options?: CallOptions): Promise<BackupSettings>;
+  /** Changes when and where backups are made, and which are kept. A place is tried before it is taken. */
+  putBackupSettings(input?: PutBackupSettingsInput, options?: CallOptions): Promise<BackupSettings>;
   /** Shows the global thresholds of the ladder. */
   getSettings(options?: CallOptions): Promise<Settings>;
   /** Changes the global thresholds of the ladder. */
@@ -967,6 +991,13 @@ export const CALLS = {
   sendMcpMessage: { method: 'POST', path: '/api/mcp', body: 'json', query: false, answer: 'json' },
   storage: { method: 'GET', path: '/api/settings/storage', body: null, query: false, answer: 'json' },
   checkStorage: { method: 'POST', path: '/api/settings/storage/check', body: 'json', query: false, answer: 'json' },
+  listBackups: { method: 'GET', path: '/api/backups', body: null, query: true, answer: 'page' },
+  makeBackup: { method: 'POST', path: '/api/backups', body: 'json', query: false, answer: 'json' },
+  getBackup: { method: 'GET', path: '/api/backups/:id', body: null, query: false, answer: 'json' },
+  verifyBackup: { method: 'POST', path: '/api/backups/:id/verify', body: null, query: false, answer: 'json' },
+  restoreBackup: { method: 'POST', path: '/api/backups/:id/restore', body: 'json', query: false, answer: 'json' },
+  backupSettings: { method: 'GET', path: '/api/settings/backups', body: null, query: false, answer: 'json' },
+  putBackupSettings: { method: 'PUT', path: '/api/settings/backups', body: 'json', query: false, answer: 'json' },
   getSettings: { method: 'GET', path: '/api/settings', body: null, query: false, answer: 'json' },
   patchSettings: { method: 'PATCH', path: '/api/settings', body: 'json', query: false, answer: 'json' },
   health: { method: 'GET', path: '/healthz', body: null, query: false, answer: 'json' },

@@ -6,6 +6,10 @@ import { expectTypeOf, test } from 'vitest';
 import type { z } from 'zod';
 import type {
   attachmentSchema,
+  backupRestoreSchema,
+  backupSchema,
+  backupSettingsSchema,
+  backupsQuerySchema,
   blueprintSchema,
   blueprintsQuerySchema,
   bundleOriginSchema,
@@ -76,6 +80,7 @@ import type {
   lifeQuerySchema,
   lineageSchema,
   listQuerySchema,
+  makeBackupSchema,
   makeFolderSchema,
   mcpMessageSchema,
   meSchema,
@@ -96,8 +101,10 @@ import type {
   previewAnswerSchema,
   previewSchema,
   problemSchema,
+  putBackupSettingsSchema,
   rawQuerySchema,
   readinessSchema,
+  restoreBackupSchema,
   restoreInstanceSchema,
   restoreSchema,
   resumeAnswerSchema,
@@ -172,6 +179,10 @@ import type {
 } from '../contract/schema.ts';
 import type {
   Attachment,
+  Backup,
+  BackupRestore,
+  BackupSettings,
+  BackupsQuery,
   Blueprint,
   BlueprintsQuery,
   BundleOrigin,
@@ -242,6 +253,7 @@ import type {
   LifeQuery,
   Lineage,
   ListQuery,
+  MakeBackupInput,
   MakeFolderInput,
   McpMessage,
   McpMessageInput,
@@ -263,8 +275,10 @@ import type {
   PreviewAnswer,
   PreviewInput,
   Problem,
+  PutBackupSettingsInput,
   RawQuery,
   Readiness,
+  RestoreBackupInput,
   RestoreInput,
   RestoreInstanceInput,
   ResumeAnswer,
@@ -340,6 +354,10 @@ import type {
 
 test('the plain types of the client are those of the contract’s schemas', () => {
   expectTypeOf<Attachment>().toEqualTypeOf<z.output<typeof attachmentSchema>>();
+  expectTypeOf<Backup>().toEqualTypeOf<z.output<typeof backupSchema>>();
+  expectTypeOf<BackupRestore>().toEqualTypeOf<z.output<typeof backupRestoreSchema>>();
+  expectTypeOf<BackupSettings>().toEqualTypeOf<z.output<typeof backupSettingsSchema>>();
+  expectTypeOf<BackupsQuery>().toEqualTypeOf<z.input<typeof backupsQuerySchema>>();
   expectTypeOf<Blueprint>().toEqualTypeOf<z.output<typeof blueprintSchema>>();
   expectTypeOf<BlueprintsQuery>().toEqualTypeOf<z.input<typeof blueprintsQuerySchema>>();
   expectTypeOf<BundleOrigin>().toEqualTypeOf<z.output<typeof bundleOriginSchema>>();
@@ -410,6 +428,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<LifeQuery>().toEqualTypeOf<z.input<typeof lifeQuerySchema>>();
   expectTypeOf<Lineage>().toEqualTypeOf<z.output<typeof lineageSchema>>();
   expectTypeOf<ListQuery>().toEqualTypeOf<z.input<typeof listQuerySchema>>();
+  expectTypeOf<MakeBackupInput>().toEqualTypeOf<z.input<typeof makeBackupSchema>>();
   expectTypeOf<MakeFolderInput>().toEqualTypeOf<z.input<typeof makeFolderSchema>>();
   expectTypeOf<McpMessage>().toEqualTypeOf<z.output<typeof mcpMessageSchema>>();
   expectTypeOf<McpMessageInput>().toEqualTypeOf<z.input<typeof mcpMessageSchema>>();
@@ -431,8 +450,10 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<PreviewAnswer>().toEqualTypeOf<z.output<typeof previewAnswerSchema>>();
   expectTypeOf<PreviewInput>().toEqualTypeOf<z.input<typeof previewSchema>>();
   expectTypeOf<Problem>().toEqualTypeOf<z.output<typeof problemSchema>>();
+  expectTypeOf<PutBackupSettingsInput>().toEqualTypeOf<z.input<typeof putBackupSettingsSchema>>();
   expectTypeOf<RawQuery>().toEqualTypeOf<z.input<typeof rawQuerySchema>>();
   expectTypeOf<Readiness>().toEqualTypeOf<z.output<typeof readinessSchema>>();
+  expectTypeOf<RestoreBackupInput>().toEqualTypeOf<z.input<typeof restoreBackupSchema>>();
   expectTypeOf<RestoreInput>().toEqualTypeOf<z.input<typeof restoreSchema>>();
   expectTypeOf<RestoreInstanceInput>().toEqualTypeOf<z.input<typeof restoreInstanceSchema>>();
   expectTypeOf<ResumeAnswer>().toEqualTypeOf<z.output<typeof resumeAnswerSchema>>();

@@ -8,6 +8,92 @@ export type Attachment = {
   lease_s: number;
 };
 
+export type Backup = {
+  id: string;
+  state: 'asked' | 'running' | 'made' | 'failed' | 'removed';
+  target: string;
+  planned: number | null;
+  actor: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  actor_name: string | null;
+  reason: string | null;
+  asked: number;
+  begun: number | null;
+  ended: number | null;
+  took_ms: number | null;
+  progress: {
+    done: number;
+    all: number;
+  } | null;
+  sandboxes: number | null;
+  bytes: number | null;
+  added_objects: number | null;
+  added_bytes: number | null;
+  wrong: number | null;
+  keys: boolean;
+  error: string | null;
+  verified: {
+    time: number;
+    took_ms: number | null;
+    error: string | null;
+  } | null;
+};
+
+export type BackupRestore = {
+  backup: string;
+  time: number;
+  dry_run: boolean;
+  holds: {
+    states: Record<string, number>;
+    copies: number;
+    bytes: number;
+    memory: number;
+    missing: number;
+    unsound: number;
+    keys: boolean;
+  };
+  one: {
+    instance: string;
+    as: string;
+    tenant: string;
+    bytes: number;
+    was: string;
+    now: string | null;
+    refusal: string | null;
+    wrong: string | null;
+  } | null;
+  command: string;
+};
+
+export type BackupSettings = {
+  enabled: boolean;
+  target: string | null;
+  cron: string;
+  timezone: string;
+  keep: {
+    hourly: number;
+    daily: number;
+    weekly: number;
+    monthly: number;
+  };
+  with_keys: boolean;
+  trial_cron: string | null;
+  has_passphrase: boolean;
+  next: number | null;
+  last: number | null;
+  fault: {
+    kind: 'failed' | 'overdue' | 'trial';
+    since: number;
+    reason: string;
+  } | null;
+};
+
+export type BackupsQuery = {
+  state?: 'asked' | 'running' | 'made' | 'failed' | 'removed' | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
 export type Blueprint = {
   name: string;
   tenant: string | null;
@@ -941,6 +1027,10 @@ export type ListQuery = {
   cursor?: string | undefined;
 };
 
+export type MakeBackupInput = {
+  reason?: string | undefined;
+};
+
 export type MakeFolderInput = {
   path: string;
 };
@@ -1191,6 +1281,23 @@ export type Problem = {
   [name: string]: unknown;
 };
 
+export type PutBackupSettingsInput = {
+  enabled?: boolean | undefined;
+  target?: string | null | undefined;
+  cron?: string | undefined;
+  timezone?: string | undefined;
+  keep?:
+    | {
+        hourly: number;
+        daily: number;
+        weekly: number;
+        monthly: number;
+      }
+    | undefined;
+  with_keys?: boolean | undefined;
+  trial_cron?: string | null | undefined;
+};
+
 export type RawQuery = {
   part?: 'file' | 'log' | undefined;
   reason?: string | undefined;
@@ -1204,6 +1311,13 @@ export type Readiness = {
     caps: boolean;
     files: boolean;
   };
+};
+
+export type RestoreBackupInput = {
+  instance?: string | undefined;
+  as?: string | undefined;
+  reason?: string | undefined;
+  dry_run?: boolean | undefined;
 };
 
 export type RestoreInput = {

@@ -394,7 +394,7 @@ export const readinessSchema = z.object({
   status: z.literal('ok'),
   walls: z.object({ net: z.boolean(), uid: z.boolean(), caps: z.boolean(), files: z.boolean() }),
 });
-
+export * from './schema/backups.ts';
 export * from './schema/copies.ts';
 export * from './schema/webhooks.ts';
 export * from './schema/workbooks.ts';

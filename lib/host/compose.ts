@@ -59,20 +59,16 @@ import { CpuGroups } from '../workers/cpu-groups.ts';
 import { endLeftoverWorkers } from '../workers/leftover-workers.ts';
 import { createPool } from '../workers/pool.ts';
 import { buildWalls } from '../workers/walls/walls.ts';
+import { createBackups } from './backups.ts';
 import { createDrawers } from './drawers.ts';
 import { readExamples } from './examples.ts';
 import { createHelpers } from './helpers.ts';
 import type { Host, HostOptions } from './host.ts';
 import { openRegistry } from './open-registry.ts';
+import { createRegistryUpkeep } from './registry-upkeep.ts';
 
 /** How long an answer of `/readyz` is cached. */
 const READY_MS = 1000;
-
-/** How often the registry's write-ahead log is checkpointed into its file. */
-const CHECKPOINT_MS = 60_000;
-
-/** How often due sums of repeated refusals are written to the ledger. */
-const SUMS_MS = 15_000;
 
 /**
  * Builds the engine. Nothing runs before `start`. Throws when a store cannot be opened, and `conflict` when the
@@ -205,6 +201,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const workbooks = new CarriedWorkbooks({ clock, config, log, registry, sourceParser });
   const bundles = new Bundles({ config, clock, log, registry, sandboxes, signer, transfers, workbooks });
   const repairs = new Repairs({ config, clock, log, registry, sandboxes, snapshots, transfers: transfers });
+  const backups = createBackups({ ...claiming, sandboxes, signer, transfers });
   const blueprints = createBlueprints({ clock, registry, bundles, sandboxes, copies, seeding });
   const store = { config, clock, log, registry, drawers };
   const forgetter = new TenantForgetter({ ...store, claims, sandboxes, copies, auth, runner, signer, failpoint });
@@ -213,6 +210,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
       pool,
       agents,
       auth,
+      backups,
       blueprints,
       bundles,
       clock,
@@ -289,20 +287,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     ...config,
   });
 
-  /** Writes the sums of repeated refusals into the ledger. After a failed write they are kept and counted further. */
-  const sumUp = async (all: boolean) => {
-    try {
-      await registry.ledger.appendRepeatCounts(clock.now(), { all });
-    } catch (error) {
-      log.warn({ err: error }, 'the sums of refusals were not written yet');
-    }
-  };
-  let checkpoints: NodeJS.Timeout | undefined;
-  let sums: NodeJS.Timeout | undefined;
-  const settle = async () => {
-    if (!(await registry.storage.checkpoint()))
-      log.warn('the registry could not be checkpointed: its log keeps the commits');
-  };
+  const upkeep = createRegistryUpkeep({ clock, log, registry });
   const start = async (): Promise<void> => {
     await endLeftoverWorkers(config.dataFolder);
     await readers.start();
@@ -326,20 +311,19 @@ export async function createHost(options: HostOptions): Promise<Host> {
     const lost = await secrets.lost();
     if (lost !== null) log.warn({ err: lost }, 'secrets have to be set again');
     network.start();
-    await settle();
-    checkpoints = setInterval(settle, CHECKPOINT_MS).unref();
-    sums = setInterval(() => sumUp(false), SUMS_MS).unref();
+    backups.runner.start();
+    await upkeep.start();
     serving = true;
   };
 
   const stop = async (): Promise<void> => {
     serving = false;
-    clearInterval(checkpoints);
-    clearInterval(sums);
+    upkeep.stop();
     events.close();
     await started?.catch(() => undefined);
     scheduler.stop();
     await courier.stop();
+    await backups.runner.stop();
     runs.stopTaking();
     terminals.stop();
     const seeded = seeding.stop();
@@ -362,7 +346,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     await stopHelpers();
     await auth.close();
     await metrics.close();
-    await sumUp(true);
+    await upkeep.sumUp();
     await ledger.stop();
     await claims.stop();
     await registry.close();
@@ -379,6 +363,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     scheduler,
     terminals,
     courier,
+    backups,
     operations,
     auth,
     events,

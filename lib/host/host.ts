@@ -14,6 +14,7 @@ import type { Dispatcher } from '../http/dispatch.ts';
 import type { ForgetStep } from '../jobs/tenant-forgetter.ts';
 import type { EventHub } from '../ledger/event-hub.ts';
 import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
+import type { BackupEngine } from '../operations/backups.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Resolve } from '../outgoing/address-policy.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
@@ -42,6 +43,7 @@ export interface Host {
   readonly scheduler: Scheduler;
   readonly terminals: Terminals;
   readonly courier: WebhookCourier;
+  readonly backups: BackupEngine;
   readonly operations: Operations;
   readonly auth: Auth;
   readonly events: EventHub;

@@ -32,6 +32,7 @@ const RUN = { run: 'id-of-a-run' };
 const TERMINAL = { terminal: 'id-of-a-terminal' };
 const TENANT = { tenant: 'acme' };
 const SECRET = { name: 'API_TOKEN' };
+const BACKUP = { id: 'id-of-a-backup' };
 const WEBHOOK = { id: 'id-of-a-webhook' };
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
@@ -140,6 +141,11 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   previewThresholds: { body: { idle_to_suspend_s: 600 } },
   simulate: { body: { idle_to_suspend_s: 600, days: 7, curve: [300, 600, 900, 3600] } },
   checkStorage: { body: { what: 'registry' } },
+  makeBackup: { body: { reason: 'before the upgrade' } },
+  getBackup: { path: BACKUP },
+  verifyBackup: { path: BACKUP },
+  restoreBackup: { path: BACKUP, body: { instance: EXAMPLE_ID, as: `${EXAMPLE_ID}-before`, dry_run: true } },
+  putBackupSettings: { body: { cron: '15 * * * *', keep: { hourly: 24, daily: 14, weekly: 8, monthly: 12 } } },
   createBlueprint: { body: { name: EXAMPLE_ID, from_instance: EXAMPLE_ID } },
   cloneBlueprint: { body: { tenant: 'acme', count: 2, name: `Cloned from ${EXAMPLE_ID}` } },
   exportEvents: { query: { format: 'jsonl' } },

@@ -5,6 +5,7 @@
 
 import type { Route } from './route.ts';
 import { accessRoutes } from './routes/access.ts';
+import { backupRoutes } from './routes/backups.ts';
 import { bundleRoutes } from './routes/bundles.ts';
 import { callRoutes } from './routes/calls.ts';
 import { componentCallRoutes } from './routes/component-calls.ts';
@@ -51,5 +52,6 @@ export const ROUTES: readonly Route[] = [
   ...networkRoutes,
   ...mcpRoutes,
   ...storageRoutes,
+  ...backupRoutes,
   ...systemRoutes,
 ];

@@ -30,6 +30,7 @@ import type { WebhookCourier } from '../webhooks/courier.ts';
 import type { SourceParser } from '../workbooks/source-parser.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 import { type AgentOperations, agentOperations } from './agents.ts';
+import { type BackupEngine, type BackupOperations, backupOperations } from './backups.ts';
 import { type BundleOperations, bundleOperations } from './bundles.ts';
 import { type CallOperations, callOperations } from './calls.ts';
 import { type ComponentCallOperations, componentCallOperations } from './component-calls.ts';
@@ -79,6 +80,7 @@ export interface Operations
     SettingsOperations,
     MetricsOperations,
     StorageOperations,
+    BackupOperations,
     UsageOperations,
     PeopleOperations,
     KeyOperations,
@@ -89,6 +91,7 @@ export interface Operations
 export interface EngineParts {
   agents: Agents;
   auth: Auth;
+  backups: BackupEngine;
   blueprints: Blueprints;
   bundles: Bundles;
   clock: Clock;
@@ -96,7 +99,14 @@ export interface EngineParts {
   config: KeptLimits &
     Pick<
       Config,
-      'dataFolder' | 'maxActive' | 'maxCallMs' | 'scheduleSpreadSeconds' | 'schedulesPerSandbox' | 'schedulesPerTenant'
+      | 'backupPassphrase'
+      | 'dataFolder'
+      | 'keysFolder'
+      | 'maxActive'
+      | 'maxCallMs'
+      | 'scheduleSpreadSeconds'
+      | 'schedulesPerSandbox'
+      | 'schedulesPerTenant'
     >;
   drawers: Drawers;
   forgetter: Pick<TenantForgetter, 'begin'>;
@@ -143,6 +153,7 @@ export function createOperations(parts: EngineParts): Operations {
     ...settingsOperations(parts),
     ...metricsOperations(parts),
     ...storageOperations(parts),
+    ...backupOperations(parts),
     ...usageOperations(parts),
     ...peopleOperations(parts),
     ...keyOperations(parts),

@@ -72,7 +72,7 @@ export interface BackupStore {
   begin(id: string, begunMs: number, ledger: LedgerEntry): Promise<boolean>;
   /** How far it is. Survives a kill with the next commit. */
   progress(id: string, done: number, total: number): Promise<void>;
-  /** It is made: one that is open, or was not known. False when it has ended already. */
+  /** It is made: one that is open or failed, or was not known. False when it was made before. */
   made(backup: NewBackup & BackupContent & { begunMs: number; endedMs: number }, ledger: LedgerEntry): Promise<boolean>;
   /** It is not. False when it has ended already. */
   failed(id: string, endedMs: number, error: string, ledger: LedgerEntry): Promise<boolean>;

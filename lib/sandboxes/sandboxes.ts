@@ -99,7 +99,10 @@ export interface CopyOutOptions {
 
 /** The snapshot to restore. The ledger calls it `name`. */
 export interface SnapshotToRestore extends Pick<CopyContent, 'hash' | 'bytes'> {
+  /** As people are told: the id of a snapshot, or `backup …`. */
   name: string;
+  /** Absolute path of its bytes, which is taken, where it is no snapshot of a drawer. */
+  file?: string;
 }
 
 export interface Sandboxes {

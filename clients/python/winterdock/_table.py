@@ -451,6 +451,27 @@ CALLS: Dict[str, CallLine] = {
     "check_storage": CallLine(
         "POST", "/api/settings/storage/check", "json", False, "json"
     ),
+    "list_backups": CallLine(
+        "GET", "/api/backups", None, True, "page"
+    ),
+    "make_backup": CallLine(
+        "POST", "/api/backups", "json", False, "json"
+    ),
+    "get_backup": CallLine(
+        "GET", "/api/backups/:id", None, False, "json"
+    ),
+    "verify_backup": CallLine(
+        "POST", "/api/backups/:id/verify", None, False, "json"
+    ),
+    "restore_backup": CallLine(
+        "POST", "/api/backups/:id/restore", "json", False, "json"
+    ),
+    "backup_settings": CallLine(
+        "GET", "/api/settings/backups", None, False, "json"
+    ),
+    "put_backup_settings": CallLine(
+        "PUT", "/api/settings/backups", "json", False, "json"
+    ),
     "get_settings": CallLine(
         "GET", "/api/settings", None, False, "json"
     ),

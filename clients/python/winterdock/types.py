@@ -10,6 +10,108 @@ class Attachment(TypedDict):
     lease_s: int
 
 
+class BackupProgress(TypedDict):
+    done: int
+    all: int
+
+
+class BackupVerified(TypedDict):
+    time: int
+    took_ms: Optional[int]
+    error: Optional[str]
+
+
+class Backup(TypedDict):
+    id: str
+    state: Literal["asked", "running", "made", "failed", "removed"]
+    target: str
+    planned: Optional[int]
+    actor: str
+    #: The name of the person or key; null for one without a name, or that is gone.
+    actor_name: Optional[str]
+    reason: Optional[str]
+    asked: int
+    begun: Optional[int]
+    ended: Optional[int]
+    took_ms: Optional[int]
+    progress: Optional[BackupProgress]
+    sandboxes: Optional[int]
+    bytes: Optional[int]
+    added_objects: Optional[int]
+    added_bytes: Optional[int]
+    wrong: Optional[int]
+    keys: bool
+    error: Optional[str]
+    verified: Optional[BackupVerified]
+
+
+class BackupRestoreHolds(TypedDict):
+    states: Dict[str, int]
+    copies: int
+    bytes: int
+    memory: int
+    missing: int
+    unsound: int
+    keys: bool
+
+
+BackupRestoreOne = TypedDict(
+    "BackupRestoreOne",
+    {
+        "instance": "str",
+        "as": "str",
+        "tenant": "str",
+        "bytes": "int",
+        "was": "str",
+        "now": "Optional[str]",
+        "refusal": "Optional[str]",
+        "wrong": "Optional[str]",
+    },
+)
+
+
+class BackupRestore(TypedDict):
+    backup: str
+    time: int
+    dry_run: bool
+    holds: BackupRestoreHolds
+    one: Optional[BackupRestoreOne]
+    command: str
+
+
+class BackupSettingsKeep(TypedDict):
+    hourly: int
+    daily: int
+    weekly: int
+    monthly: int
+
+
+class BackupSettingsFault(TypedDict):
+    kind: Literal["failed", "overdue", "trial"]
+    since: int
+    reason: str
+
+
+class BackupSettings(TypedDict):
+    enabled: bool
+    target: Optional[str]
+    cron: str
+    timezone: str
+    keep: BackupSettingsKeep
+    with_keys: bool
+    trial_cron: Optional[str]
+    has_passphrase: bool
+    next: Optional[int]
+    last: Optional[int]
+    fault: Optional[BackupSettingsFault]
+
+
+class BackupsQuery(TypedDict, total=False):
+    state: Literal["asked", "running", "made", "failed", "removed"]
+    limit: int
+    cursor: str
+
+
 class BlueprintContentsItem(TypedDict):
     volume: Literal["workspace", "memory", "tmp"]
     files: int
@@ -1079,6 +1181,10 @@ class ListQuery(TypedDict, total=False):
     cursor: str
 
 
+class MakeBackupInput(TypedDict, total=False):
+    reason: str
+
+
 class MakeFolderInput(TypedDict):
     path: str
 
@@ -1381,6 +1487,23 @@ class Problem(_ProblemRequired, total=False):
     errors: List[ProblemErrorsItem]
 
 
+class PutBackupSettingsInputKeep(TypedDict):
+    hourly: int
+    daily: int
+    weekly: int
+    monthly: int
+
+
+class PutBackupSettingsInput(TypedDict, total=False):
+    enabled: bool
+    target: Optional[str]
+    cron: str
+    timezone: str
+    keep: PutBackupSettingsInputKeep
+    with_keys: bool
+    trial_cron: Optional[str]
+
+
 class RawQuery(TypedDict, total=False):
     part: Literal["file", "log"]
     reason: str
@@ -1396,6 +1519,18 @@ class ReadinessWalls(TypedDict):
 class Readiness(TypedDict):
     status: Literal["ok"]
     walls: ReadinessWalls
+
+
+RestoreBackupInput = TypedDict(
+    "RestoreBackupInput",
+    {
+        "instance": "str",
+        "as": "str",
+        "reason": "str",
+        "dry_run": "bool",
+    },
+    total=False,
+)
 
 
 class RestoreInput(TypedDict, total=False):

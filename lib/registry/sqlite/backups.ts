@@ -119,7 +119,7 @@ export function openBackups(database: RegistryDatabase, ledger: LedgerTable): Sy
     made: (backup, entry) =>
       logged(entry, () => {
         const row = get(backup.id);
-        if (row !== null && !isOpen(row)) return null;
+        if (row !== null && !isOpen(row) && row.state !== 'failed') return null;
         const known = row ?? { ...UNBEGUN, ...backup };
         write({ ...known, ...contentOf(backup), state: 'made', error: null });
         return true;

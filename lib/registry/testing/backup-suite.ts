@@ -76,7 +76,14 @@ export function backupSuite(driver: RegistryDriver): void {
       endedMs: START_MS + 4,
     });
     expect(await registry.backups.made(made('b-0'), line('backup.found'))).toBe(true);
+    // It is there after all.
+    await registry.backups.ask(asked('b-2'), line('backup.asked'));
+    await registry.backups.failed('b-2', START_MS, 'the server ended', line('backup.failed'));
+    expect(await registry.backups.made(made('b-2'), line('backup.found'))).toBe(true);
+    expect(await registry.backups.get('b-2')).toMatchObject({ state: 'made', error: null, sandboxes: 3 });
+    await registry.backups.removed(['b-2'], line('backup.removed'));
     expect((await registry.backups.list(10)).map(({ id, state }) => [id, state])).toEqual([
+      ['b-2', 'removed'],
       ['b-1', 'failed'],
       ['b-0', 'made'],
     ]);

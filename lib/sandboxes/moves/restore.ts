@@ -118,12 +118,12 @@ async function admit(
 ): Promise<void> {
   if (locationOf(engine, row) === 'memory') {
     throw new WinterdockError('conflict', `The sandbox "${row.id}" lives only in its process: it has no file.`, {
-      hint: 'Make a new sandbox of the snapshot.',
+      hint: 'Make a new sandbox instead.',
     });
   }
   if (row.state === 'active' || runtime.process !== null) {
     throw new WinterdockError('conflict', `The sandbox "${row.id}" is awake: its file is in use.`, {
-      hint: row.ephemeral ? 'It is ephemeral: make a new sandbox of the snapshot.' : 'Suspend it first.',
+      hint: row.ephemeral ? 'It is ephemeral: make a new sandbox instead.' : 'Suspend it first.',
     });
   }
   const left = await engine.registry.quotas.bytesLeft(row.tenant);
@@ -148,11 +148,13 @@ async function replace(
   const staged = join(staging, `${row.id}.restore.sqlite`);
   await makeFolder(staging);
   try {
-    await (await engine.drawers.snapshot.fetch(snapshot.hash, staged)).makeDurable();
+    if (snapshot.file === undefined) await (await engine.drawers.snapshot.fetch(snapshot.hash, staged)).makeDurable();
+    else await (await moveFile(snapshot.file, staged, staging)).makeDurable();
     const { sha256 } = await engine.readers.check(staged, { urgent: true });
     if (sha256 !== snapshot.hash) {
-      throw new WinterdockError('corrupt', `The file of the snapshot "${snapshot.name}" is not what was kept.`, {
-        hint: 'Restore another snapshot.',
+      const what = snapshot.file === undefined ? `the snapshot "${snapshot.name}"` : `the ${snapshot.name}`;
+      throw new WinterdockError('corrupt', `The file of ${what} is not what was kept.`, {
+        hint: 'Restore another one.',
       });
     }
     const kept = orphanPath(row.id, intent);
@@ -195,7 +197,7 @@ async function commit(
     now: now(engine),
     ledger: [
       ledgerEntry(engine, row, audit, 'file.restored', {
-        source: 'snapshot',
+        source: snapshot.file === undefined ? 'snapshot' : null,
         reason: audit.reason === null ? summary : `${audit.reason} (${summary})`,
         tookMs,
       }),

@@ -1599,6 +1599,71 @@ class AsyncCalls:
         """
         return cast("types.Storage", await self._answer("check_storage", (), input, None, options))
 
+    def list_backups(
+        self,
+        query: Optional[types.BackupsQuery] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> AsyncPages[types.Backup]:
+        """Lists the backups that the server made, makes or failed to make, newest first."""
+        return self._pages("list_backups", (), None, query, options)
+
+    async def make_backup(
+        self,
+        input: Optional[types.MakeBackupInput] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Backup:
+        """Makes a backup now, in the background. Refused while one is under way."""
+        return cast("types.Backup", await self._answer("make_backup", (), input, None, options))
+
+    async def get_backup(
+        self,
+        id: str,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Backup:
+        """Shows a backup: how far it is, what it would restore, when it was last tried."""
+        return cast("types.Backup", await self._answer("get_backup", (id,), None, None, options))
+
+    async def verify_backup(
+        self,
+        id: str,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Backup:
+        """Restores one drawn sandbox of it to a folder that is removed again, and compares the hashes."""
+        return cast("types.Backup", await self._answer("verify_backup", (id,), None, None, options))
+
+    async def restore_backup(
+        self,
+        id: str,
+        input: Optional[types.RestoreBackupInput] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.BackupRestore:
+        """Brings one sandbox back, as itself or as a new one, while the server runs. With `dry_run` only says
+        what it would do, for everything too.
+        """
+        return cast("types.BackupRestore", await self._answer("restore_backup", (id,), input, None, options))
+
+    async def backup_settings(
+        self,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.BackupSettings:
+        """Shows when and where backups are made, which are kept, and what is wrong with them."""
+        return cast("types.BackupSettings", await self._answer("backup_settings", (), None, None, options))
+
+    async def put_backup_settings(
+        self,
+        input: Optional[types.PutBackupSettingsInput] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.BackupSettings:
+        """Changes when and where backups are made, and which are kept. A place is tried before it is taken."""
+        return cast("types.BackupSettings", await self._answer("put_backup_settings", (), input, None, options))
+
     async def get_settings(
         self,
         *,

@@ -1601,6 +1601,71 @@ class Calls:
         """
         return cast("types.Storage", self._answer("check_storage", (), input, None, options))
 
+    def list_backups(
+        self,
+        query: Optional[types.BackupsQuery] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> Pages[types.Backup]:
+        """Lists the backups that the server made, makes or failed to make, newest first."""
+        return self._pages("list_backups", (), None, query, options)
+
+    def make_backup(
+        self,
+        input: Optional[types.MakeBackupInput] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Backup:
+        """Makes a backup now, in the background. Refused while one is under way."""
+        return cast("types.Backup", self._answer("make_backup", (), input, None, options))
+
+    def get_backup(
+        self,
+        id: str,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Backup:
+        """Shows a backup: how far it is, what it would restore, when it was last tried."""
+        return cast("types.Backup", self._answer("get_backup", (id,), None, None, options))
+
+    def verify_backup(
+        self,
+        id: str,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Backup:
+        """Restores one drawn sandbox of it to a folder that is removed again, and compares the hashes."""
+        return cast("types.Backup", self._answer("verify_backup", (id,), None, None, options))
+
+    def restore_backup(
+        self,
+        id: str,
+        input: Optional[types.RestoreBackupInput] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.BackupRestore:
+        """Brings one sandbox back, as itself or as a new one, while the server runs. With `dry_run` only says
+        what it would do, for everything too.
+        """
+        return cast("types.BackupRestore", self._answer("restore_backup", (id,), input, None, options))
+
+    def backup_settings(
+        self,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.BackupSettings:
+        """Shows when and where backups are made, which are kept, and what is wrong with them."""
+        return cast("types.BackupSettings", self._answer("backup_settings", (), None, None, options))
+
+    def put_backup_settings(
+        self,
+        input: Optional[types.PutBackupSettingsInput] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.BackupSettings:
+        """Changes when and where backups are made, and which are kept. A place is tried before it is taken."""
+        return cast("types.BackupSettings", self._answer("put_backup_settings", (), input, None, options))
+
     def get_settings(
         self,
         *,
