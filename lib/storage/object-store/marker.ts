@@ -1,0 +1,74 @@
+/**
+ * The marker by which an installation claims its place in a store: two of them under one prefix would remove each
+ * other's objects. It is also the proof that the store is the one that is meant, and not an empty folder in its place.
+ */
+import { z } from 'zod';
+import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
+import type { ObjectStore } from './object-store.ts';
+import { storeAway } from './store-errors.ts';
+
+export const MARKER = 'winterdock.json';
+
+const markerSchema = z.object({
+  /** The installation. */
+  id: z.string().min(1).max(200),
+  /** The term of whoever wrote it last. */
+  term: z.int().nonnegative(),
+});
+export type StoreMarker = z.output<typeof markerSchema>;
+
+/** Null when there is no marker; `other` when what lies there is none of Winterdock's. Throws `storage_unavailable`. */
+export async function readMarker(store: ObjectStore, signal?: AbortSignal): Promise<StoreMarker | 'other' | null> {
+  let text: string;
+  try {
+    text = Buffer.from(await store.get(MARKER, { ...(signal && { signal }) })).toString();
+  } catch (error) {
+    if (!isWinterdockError(error)) throw error;
+    if (error.code === 'missing_file') return null;
+    if (error.code === 'too_large' || error.code === 'corrupt') return 'other';
+    throw error;
+  }
+  try {
+    return markerSchema.parse(JSON.parse(text));
+  } catch {
+    // Not JSON, or another document.
+    return 'other';
+  }
+}
+
+/**
+ * Claims the place for an installation, in its term, and reads the claim back. `isEstablished`: it has objects here by
+ * its registry, so a missing marker is no free place.
+ *
+ * Throws `conflict` with `start_refused` when the place is another's, and `storage_unavailable` when the store is away
+ * or has lost the marker.
+ */
+export async function claimPrefix(
+  store: ObjectStore,
+  { id, term }: StoreMarker,
+  { isEstablished, signal }: { isEstablished: boolean; signal?: AbortSignal },
+): Promise<void> {
+  const options = signal ? { signal } : {};
+  const found = await readMarker(store, signal);
+  requireOwn(store.url, found, id);
+  if (found === null && isEstablished) throw storeAway('no_marker');
+  if (found !== null && found.term >= term) return;
+  const bytes = Buffer.from(`${JSON.stringify({ id, term })}\n`);
+  try {
+    await store.put(MARKER, bytes, { ...options, ifAbsent: found === null });
+  } catch (error) {
+    // Somebody was quicker: reading it back tells who.
+    if (!(isWinterdockError(error) && error.code === 'conflict')) throw error;
+  }
+  const now = await readMarker(store, signal);
+  requireOwn(store.url, now, id);
+  if (now === null) throw storeAway('no_marker');
+}
+
+function requireOwn(url: string, found: StoreMarker | 'other' | null, id: string): asserts found is StoreMarker | null {
+  if (found === null || (found !== 'other' && found.id === id)) return;
+  throw new WinterdockError('conflict', `The object store ${url} belongs to another installation.`, {
+    hint: `Give this one a prefix of its own in WB_COLD_URL. If the other one is gone for good, remove ${MARKER} there by hand.`,
+    extra: { start_refused: 'store_claimed' },
+  });
+}
