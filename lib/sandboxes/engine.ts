@@ -73,7 +73,10 @@ export interface CpuBudget {
 
 /** The object store below the drawers, as verbs and reads use it. */
 export interface StoreBelow {
+  /** For who waits: it fails within seconds while the store is away. */
   readonly objects: ObjectStore;
+  /** The error for who needs an object that the store says it has not. */
+  missing(row: InstanceRow, cause: unknown): Promise<WinterdockError>;
   /** A verb has begun on a sandbox: an upload of it under way is given up. */
   abort(id: InstanceId): void;
   /** A file was filed, or came back to its drawer: where it is not stored its upload is queued. */

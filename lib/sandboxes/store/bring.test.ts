@@ -194,3 +194,31 @@ test('the scrubber takes a cached copy that rotted away, and finds nothing wrong
   }
   expect(await at.typesOf('rotten')).toContain('orphan.set_aside');
 }, 60_000);
+
+test('an object that is not found counts as lost only once that is established, and its sandbox has the fault then', async () => {
+  const established = Promise.withResolvers<boolean>();
+  await at.start({ isMissing: () => established.promise });
+  await at.rest('a');
+  const row = await at.rowOf('a');
+  rmSync(at.objectOf(row));
+  rmSync(at.copyOf('a'));
+  for (const asking of [at.dock.sandboxes.resume('a', REQUEST), at.dock.get('a', '/kept')]) {
+    await expect(asking).rejects.toMatchObject({ code: 'storage_unavailable' });
+    expect(await at.rowOf('a')).toMatchObject({ fault: null, state: 'frozen', pending: null });
+  }
+  established.resolve(true);
+  await until(async () => (await at.rowOf('a')).fault === 'missing');
+  expect(await at.rowOf('a')).toMatchObject({ faultReason: expect.stringContaining(row.stored?.address ?? '') });
+});
+
+test('an object that the store forgot is stored again from its copy before that may go', async () => {
+  await at.start();
+  await at.rest('a');
+  const forgotten = await at.rowOf('a');
+  rmSync(at.objectOf(forgotten));
+  await at.start({ cacheBytes: 0, cacheKeptMs: 0 });
+  await until(async () => (await at.rowOf('a')).stored?.address !== forgotten.stored?.address);
+  await until(() => !at.has('a'));
+  expect(await at.typesOf('a')).toContain('file.forgotten');
+  expect(await at.dock.get('a', '/kept')).toBe('of a');
+});

@@ -74,22 +74,23 @@ export async function fetchStored(
   const packed = parseCloudAddress(stored.address)?.kind === 'archive';
   const { sha256, bytes } = stored;
   const signal = engine.stop;
-  const bring = (path: string) =>
-    store.objects.download(name, path, {
-      sha256,
-      bytes,
-      signal,
-      packed,
-      ...(packed && !target.packed && { expand: true }),
-    });
+  const expand = packed && !target.packed;
+  const bring = async (path: string) => {
+    try {
+      await store.objects.download(name, path, { sha256, bytes, signal, packed, expand });
+    } catch (error) {
+      const isMissing = isWinterdockError(error) && error.code === 'missing_file';
+      throw isMissing ? await store.missing({ ...row, stored }, error) : error;
+    }
+  };
   engine.failpoint('bring.begun');
   if (target.packed && !packed) {
     // It was archived, and of that only the file before it was packed is stored.
     const plain = engine.drawers.cold.at(row.id);
-    await plain.replace(async (path) => void (await bring(path)));
+    await plain.replace(bring);
     await plain.read((path) => engine.drawers.archive.put(path, row.id));
     await plain.remove();
-  } else await target.replace(async (path) => void (await bring(path)));
+  } else await target.replace(bring);
   engine.failpoint('bring.brought');
   const stamp = await stampAt(target);
   const known = { ...row.file, sha256 };

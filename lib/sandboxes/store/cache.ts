@@ -1,18 +1,21 @@
 /**
  * The cached copies of files that are in the store: at most so many bytes of them stay on this disk, those that were
- * used last. Removes nothing but a copy of what a row names in the store, under that sandbox's lock. What is cached is
- * in memory only, found again at a start by looking at the drawers.
+ * used last. Removes nothing but a copy of what a row names in the store, under that sandbox's lock, after asking the
+ * store whether it has the object; what that has forgotten is uploaded again. What is cached is in memory only, found
+ * again at a start by looking at the drawers.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import { isCloudAddress } from '../../base/cloud-address.ts';
+import { isCloudAddress, objectNameOf } from '../../base/cloud-address.ts';
 import { messageOf } from '../../base/errors.ts';
 import { type InstanceId, instanceIdOfFile } from '../../base/ids.ts';
 import type { InstanceRow } from '../../registry/types.ts';
-import { type Engine, isOwn } from '../engine.ts';
-import { fileOf } from '../files/file-locations.ts';
+import { type Engine, isOwn, ledgerEntry, now, systemAudit } from '../engine.ts';
+import { fileOf, localAddressOf } from '../files/file-locations.ts';
 
 /** A copy that was brought or used stays so long, in milliseconds: whoever asked for it has begun with it by then. */
 const KEPT_MS = 10_000;
+/** How much longer it stays when the store is away, in milliseconds. */
+const AWAY_MS = 60_000;
 
 interface Cached {
   bytes: number;
@@ -115,18 +118,47 @@ export class StoreCache {
   async #evictOldest(): Promise<void> {
     const [id] = this.#cached.keys();
     if (id === undefined) return;
+    const cached = this.#cached.get(id);
     this.drop(id);
-    await this.#engine.runtimes.use(id, (runtime) =>
+    const { registry, runtimes } = this.#engine;
+    const seen = await registry.instances.get(id);
+    if (seen === null || !isCopyOfStored(seen) || !isOwn(this.#engine, seen)) return;
+    const isThere = await this.#isInStore(seen).catch((error: unknown) => {
+      // Nobody knows: it stays until somebody does.
+      if (cached !== undefined) this.#add(id, { ...cached, usedAt: performance.now() + AWAY_MS });
+      throw error;
+    });
+    await runtimes.use(id, (runtime) =>
       runtime.verbs.runExclusive(() =>
         runtime.exclusive(async () => {
-          const row = await this.#engine.registry.instances.get(id);
-          if (row === null || !isCopyOfStored(row) || !isOwn(this.#engine, row) || this.#cached.has(id)) return;
+          const row = await registry.instances.get(id);
+          const isSame = row !== null && row.generation === seen.generation && row.vfsPath === seen.vfsPath;
+          if (!isSame || row.pending !== null || this.#cached.has(id)) return;
+          if (!isThere) return uploadAgain(this.#engine, row);
           await fileOf(this.#engine, row).remove();
           this.#engine.failpoint('evict.removed');
         }),
       ),
     );
   }
+
+  async #isInStore({ stored }: InstanceRow): Promise<boolean> {
+    const found = await this.#engine.store?.objects.head(objectNameOf(stored?.address ?? ''));
+    return found != null && found.bytes === stored?.bytes;
+  }
+}
+
+/** The row of a copy whose object is gone: it is the only one, in a drawer on disk, and is uploaded. */
+async function uploadAgain(engine: Engine, row: InstanceRow): Promise<void> {
+  const vfsPath = localAddressOf(engine, row.vfsPath);
+  const line = ledgerEntry(engine, row, systemAudit('reconcile'), 'file.forgotten', {
+    reason: `the store does not have ${row.stored?.address}: what is here is uploaded again`,
+  });
+  const after = await engine.registry.instances.commit({
+    ...{ id: row.id, from: row.state, to: row.state, generation: row.generation },
+    ...{ vfsPath, file: row.file, now: now(engine), ledger: [line] },
+  });
+  engine.store?.filed(after);
 }
 
 /** Whether what lies in the drawer of a row is a copy: the row names the object, and nothing is under way. */

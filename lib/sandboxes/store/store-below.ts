@@ -1,7 +1,7 @@
 /** The object store below the drawers of one engine: its uploads, its cached copies, and what is removed from it. */
 
 import { isCloudAddress } from '../../base/cloud-address.ts';
-import { messageOf } from '../../base/errors.ts';
+import { messageOf, type WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
@@ -9,10 +9,16 @@ import type { Engine, StoreBelow } from '../engine.ts';
 import type { StoreWork } from '../sandboxes.ts';
 import { StoreCache } from './cache.ts';
 import { type NamedElsewhere, StoreCollector } from './collector.ts';
+import { type IsMissing, MissingObjects } from './missing-objects.ts';
 import { UploadQueue, type UploadState } from './upload-queue.ts';
 
 export interface StoreBelowOptions {
+  /** For who waits. */
   objects: ObjectStore;
+  /** For work that nobody waits for: while the store is away it goes on without end. Default: the same. */
+  background?: ObjectStore;
+  /** Whether an object is missing for certain. Default: the first answer is believed. */
+  isMissing?: IsMissing;
   /** The most bytes of cached copies. */
   cacheBytes: number;
   /** When filing answers: once its file is stored, or at once. */
@@ -28,18 +34,21 @@ export class DrawerStore implements StoreBelow, StoreWork {
   readonly #uploads: UploadQueue;
   readonly #cache: StoreCache;
   readonly #collector: StoreCollector;
+  readonly #missing: MissingObjects;
   readonly #engine: Engine;
   readonly #ack: 'stored' | 'queued';
   #finding: Promise<void> = Promise.resolve();
 
   constructor(engine: Engine, options: StoreBelowOptions) {
-    const { objects, cacheBytes, ack, isNamedElsewhere = async () => false, cacheKeptMs } = options;
+    const { objects, background = objects, isMissing = async () => true, cacheBytes, cacheKeptMs } = options;
+    const { ack, isNamedElsewhere = async () => false } = options;
     this.#engine = engine;
     this.#ack = ack;
     this.objects = objects;
-    this.#uploads = new UploadQueue(engine, this);
+    this.#uploads = new UploadQueue(engine, { objects: background, used: (row) => this.used(row) });
+    this.#missing = new MissingObjects(engine, isMissing);
     this.#cache = new StoreCache(engine, cacheBytes, cacheKeptMs === undefined ? {} : { keptMs: cacheKeptMs });
-    this.#collector = new StoreCollector(engine, objects, isNamedElsewhere);
+    this.#collector = new StoreCollector(engine, background, isNamedElsewhere);
   }
 
   uploadOf(row: Pick<InstanceRow, 'id' | 'state' | 'vfsPath'>): UploadState {
@@ -68,6 +77,10 @@ export class DrawerStore implements StoreBelow, StoreWork {
     else this.#uploads.add(row);
   }
 
+  missing(row: InstanceRow, cause: unknown): Promise<WinterdockError> {
+    return this.#missing.errorFor(row, cause);
+  }
+
   used(row: InstanceRow): void {
     this.#cache.used(row);
   }
@@ -86,7 +99,7 @@ export class DrawerStore implements StoreBelow, StoreWork {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#uploads.stop(), this.#collector.stop(), this.#finding]);
+    await Promise.all([this.#uploads.stop(), this.#collector.stop(), this.#missing.stop(), this.#finding]);
     await this.#cache.stop();
   }
 }
