@@ -28,14 +28,10 @@ export const claims = sqliteTable(
     expiresMs: integer('expires_ms').notNull(),
     renewals: integer('renewals').notNull().default(0),
   },
-  (table) => [
-    primaryKey({ columns: [table.kind, table.work] }),
-    index('claims_by_host').on(table.host, table.kind),
-    index('claims_by_expiry').on(table.expiresMs),
-  ],
+  (table) => [primaryKey({ columns: [table.kind, table.work] }), index('claims_by_host').on(table.host, table.kind)],
 );
 
-/** Ids of additions (usage, traffic, lines of the ledger), so that one whose answer was lost is not added again. */
+/** Ids of writes that no row has, so that one whose answer was lost is not made again. */
 export const writes = sqliteTable(
   'writes',
   {

@@ -1,0 +1,1 @@
+DROP INDEX `claims_by_expiry`;
