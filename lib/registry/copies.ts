@@ -96,6 +96,8 @@ export interface CopyStore {
   ): Promise<InstanceRow[]>;
   /** The first instance of each call that is not wholly inserted, oldest first. */
   unfinishedSeedings(): Promise<InstanceId[]>;
+  /** The instances of a call, identified by its first, that `continueSeeding` would insert; null when all are. */
+  nextOfSeeding(first: InstanceId): Promise<InstanceRow[] | null>;
   /** Inserts the next instances of a call, identified by its first. Null when all are inserted. */
   continueSeeding(first: InstanceId): Promise<InstanceRow[] | null>;
   /** Pending resumes, oldest first. */

@@ -34,6 +34,7 @@ import type { UsageStore } from './usage.ts';
 import type { WakeTimeStore } from './wake-times.ts';
 import type { WebhookStore } from './webhooks.ts';
 import type { WorkbookStore } from './workbooks.ts';
+import type { WriteStore } from './write-store.ts';
 
 export interface Registry {
   readonly instances: InstanceStore;
@@ -92,8 +93,15 @@ export interface Registry {
   readonly maintenance: MaintenanceStore;
   /** How it is stored. */
   readonly storage: RegistryStorage;
+  /** The ids of writes that were made. */
+  readonly writes: WriteStore;
   /** Notifies listeners in this process of the registry's commits, those of other processes too. */
   readonly commitEvents: CommitEvents;
+  /**
+   * The same registry, for one write that carries this random id: its transaction notes the id with what it changes.
+   * When the id is noted already, it changes nothing and rejects with `madeBefore` (write-store.ts).
+   */
+  carrying(writeId: string): Registry;
   /** Closes it. Idempotent. */
   close(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 /**
- * The registry, whose answers may not come: each write that it makes certain carries a random id, stored with the row
- * or in a table of its own, in the same transaction. After a lost answer it asks whether *this* write happened, not
- * another with the same outcome, and does it again only when it did not. Additions are added once, however often their
- * answers are lost. Other writes, and reads, pass.
+ * The registry, whose answers may not come: each write carries a random id, stored with the row or in a table of its
+ * own, in the same transaction, unless it may happen twice (write-rules.ts). After a lost answer it asks whether *this*
+ * write happened, not another with the same outcome, and does it again only when it did not. Additions are added once,
+ * however often their answers are lost. Reads pass.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isWinterdockError } from '../base/errors.ts';
@@ -12,6 +12,14 @@ import { isAnswerLost } from './lost-answer.ts';
 import { newToken } from './owner.ts';
 import type { Registry } from './registry.ts';
 import type { InstanceRow } from './types.ts';
+import { type StoreName, WRITE_RULES } from './write-rules.ts';
+
+type Method = (...args: unknown[]) => Promise<unknown>;
+/** A rule of any method. */
+type UntypedRule =
+  | string
+  | { again: string }
+  | { answer: (registry: Registry, args: unknown[]) => Promise<unknown> | unknown };
 
 /** Pauses between attempts, in milliseconds: a registry that is being restarted is back within them. */
 const PAUSES_MS = [50, 200, 1000, 3000];
@@ -20,7 +28,7 @@ const MOST_OWED = 100;
 
 /** The registry with certain writes. `pausesMs`: for tests. */
 export function withAnswers<R extends Registry>(registry: R, { pausesMs = PAUSES_MS } = {}): R {
-  const { instances, ledger, usage, wakeTimes, network } = registry;
+  const { instances, ledger, usage, wakeTimes, network, facts, claims, people, copies } = registry;
 
   /** Runs `work` again while its answer is lost. Safe for what may happen twice. */
   async function again<T>(work: () => Promise<T>): Promise<T> {
@@ -50,8 +58,8 @@ export function withAnswers<R extends Registry>(registry: R, { pausesMs = PAUSES
     write: (writeId: string) => Promise<T>,
     made: (row: InstanceRow) => T,
     isRefused: (answer: T) => boolean = () => false,
+    writeId = newToken(),
   ): Promise<T> {
-    const writeId = newToken();
     let wasLost = false;
     for (let attempt = 0; ; attempt += 1) {
       let failure: { error: unknown } | null = null;
@@ -71,6 +79,53 @@ export function withAnswers<R extends Registry>(registry: R, { pausesMs = PAUSES
       if (!isAnswerLost(failure.error) || pauseMs === undefined) throw failure.error;
       await pause(pauseMs);
     }
+  }
+
+  /** Makes a write that carries an id, once. `made`: what it answers when an earlier attempt had made it. */
+  async function carried<T>(write: (registry: Registry) => Promise<T>, made: () => Promise<T> | T): Promise<T> {
+    const writeId = newToken();
+    let wasLost = false;
+    for (let attempt = 0; ; attempt += 1) {
+      let outcome: { answer: T } | { error: unknown };
+      try {
+        outcome = { answer: await write(registry.carrying(writeId)) };
+      } catch (error) {
+        outcome = { error };
+      }
+      wasLost ||= 'error' in outcome && isAnswerLost(outcome.error);
+      // Who has changed a row answers with it. Any other answer may be that of one for whom an earlier attempt, which
+      // arrived late, had left nothing to do.
+      if ('answer' in outcome && typeof outcome.answer === 'object' && outcome.answer !== null) return outcome.answer;
+      if (wasLost && (await again(() => registry.writes.happened(writeId)))) return made();
+      if ('answer' in outcome) return outcome.answer;
+      const pauseMs = pausesMs[attempt];
+      if (!isAnswerLost(outcome.error) || pauseMs === undefined) throw outcome.error;
+      await pause(pauseMs);
+    }
+  }
+
+  /** A store whose writes happen as their rules say. */
+  function ruled(name: StoreName): Record<string, Method> {
+    const store = registry[name] as unknown as Record<string, Method>;
+    const rules = Object.entries(WRITE_RULES[name] as Record<string, UntypedRule>);
+    return Object.fromEntries(
+      rules.map(([method, rule]): [string, Method] => {
+        const call = (on: Registry, args: unknown[]) => {
+          const of = on[name] as unknown as Record<string, Method>;
+          return (of[method] as Method)(...args);
+        };
+        if (typeof rule === 'string') return [method, (...args) => (store[method] as Method)(...args)];
+        if ('again' in rule) return [method, (...args) => again(() => call(registry, args))];
+        return [
+          method,
+          (...args) =>
+            carried(
+              (on) => call(on, args),
+              () => rule.answer(registry, args),
+            ),
+        ];
+      }),
+    );
   }
 
   const owed: (() => Promise<void>)[] = [];
@@ -115,15 +170,16 @@ export function withAnswers<R extends Registry>(registry: R, { pausesMs = PAUSES
         (writeId) => instances.begin(id, intent, { ...options, writeId }),
         () => true,
         (isBegun) => !isBegun,
+        options?.writeId ?? undefined,
       ),
     commit: (transition) =>
       once(
         transition.id,
         (writeId) => instances.commit({ ...transition, writeId }),
         (row) => row,
+        undefined,
+        transition.writeId ?? undefined,
       ),
-    // Its name is written once, and tells whether this one happened.
-    recordStored: (record) => again(() => instances.recordStored(record)),
     abandon: (id, patch, lines, owner) =>
       once(
         id,
@@ -131,20 +187,75 @@ export function withAnswers<R extends Registry>(registry: R, { pausesMs = PAUSES
         (row) => row,
       ),
   };
+  const stores = Object.fromEntries((Object.keys(WRITE_RULES) as StoreName[]).map((name) => [name, ruled(name)]));
+  const certainStores = stores as unknown as Registry;
   return {
     ...registry,
-    instances: { ...instances, ...certain },
+    ...certainStores,
+    instances: { ...certainStores.instances, ...certain },
     ledger: {
-      ...ledger,
+      ...certainStores.ledger,
       append: (lines) => {
         const writeId = newToken();
         return again(() => ledger.append(lines, writeId));
       },
     },
-    usage: { ...usage, add: (hour, uses) => add((writeId) => usage.add(hour, uses, writeId)) },
-    wakeTimes: { ...wakeTimes, add: (buckets) => add((writeId) => wakeTimes.add(buckets, writeId)) },
+    facts: {
+      ...certainStores.facts,
+      // Without a line it sets the same value again.
+      write: (name, value, now, line) =>
+        line === undefined
+          ? again(() => facts.write(name, value, now))
+          : carried(
+              (on) => on.facts.write(name, value, now, line),
+              () => undefined,
+            ),
+    },
+    claims: {
+      ...certainStores.claims,
+      // Its token is its id.
+      async acquire(ticket, over) {
+        let wasLost = false;
+        const isAcquired = await again(async () => {
+          try {
+            return await claims.acquire(ticket, over);
+          } catch (error) {
+            wasLost ||= isAnswerLost(error);
+            throw error;
+          }
+        });
+        if (isAcquired || !wasLost) return isAcquired;
+        return (await again(() => claims.list())).some(({ token }) => token === ticket.token);
+      },
+    },
+    copies: {
+      ...certainStores.copies,
+      async continueSeeding(first) {
+        const next = await copies.nextOfSeeding(first);
+        if (next === null) return null;
+        return carried(
+          (on) => on.copies.continueSeeding(first),
+          () => next,
+        );
+      },
+    },
+    people: {
+      ...certainStores.people,
+      // Who takes it is answered with what was there.
+      async take(kind, where) {
+        const found = await people.find(kind, where);
+        return found === null
+          ? null
+          : carried(
+              (on) => on.people.take(kind, where),
+              () => found,
+            );
+      },
+    },
+    usage: { ...certainStores.usage, add: (hour, uses) => add((writeId) => usage.add(hour, uses, writeId)) },
+    wakeTimes: { ...certainStores.wakeTimes, add: (buckets) => add((writeId) => wakeTimes.add(buckets, writeId)) },
     network: {
-      ...network,
+      ...certainStores.network,
       addTraffic: (hour, traffic) => add((writeId) => network.addTraffic(hour, traffic, writeId)),
     },
   };

@@ -125,6 +125,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
       return writes.createAll(instances, now, entries, atOnce, () => contentOf(from), store);
     },
     unfinishedSeedings: () => chunks.unfinished(),
+    nextOfSeeding: (first) => chunks.next(first)?.rows ?? null,
     continueSeeding(first) {
       const chunk = chunks.next(first);
       if (chunk === null) return null;

@@ -47,6 +47,8 @@ export class RegistryDatabase {
   #changes: Database.Statement<[], number> | undefined;
 
   readonly #durable: boolean;
+  /** Notes the id that the next transaction carries. */
+  #note: (() => void) | null = null;
 
   /**
    * Opens and migrates the file at `path` (absolute, or `:memory:`), and creates its folder. Without `durable`, nothing
@@ -138,7 +140,7 @@ export class RegistryDatabase {
     try {
       this.#turn('BEGIN IMMEDIATE');
       begun = true;
-      const result = work();
+      const result = this.#noting(work);
       performingNow({ kind: 'commit', path: this.client.name }, () => this.#turn('COMMIT'));
       return result;
     } catch (error) {
@@ -154,12 +156,43 @@ export class RegistryDatabase {
   writeWithoutSync<T>(work: () => T): T {
     try {
       if (this.#durable) this.#sync('NORMAL');
-      return performingNow({ kind: 'commit_soon', path: this.client.name }, this.client.transaction(work));
+      return performingNow(
+        { kind: 'commit_soon', path: this.client.name },
+        this.client.transaction(() => this.#noting(work)),
+      );
     } catch (error) {
       throw unavailable(error) ?? error;
     } finally {
       if (this.#durable) this.#sync('FULL');
     }
+  }
+
+  /**
+   * Runs `work`, whose first transaction that changes something runs `note` in it, before it is committed. What `note`
+   * throws undoes it. Throws for a change outside of `write` and `writeWithoutSync`.
+   */
+  carrying<T>(note: () => void, work: () => T): T {
+    const before = this.changes();
+    this.#note = note;
+    try {
+      const result = work();
+      if (this.#note !== null && this.changes() !== before)
+        throw new Error('A change that carries an id did not note it.');
+      return result;
+    } finally {
+      this.#note = null;
+    }
+  }
+
+  #noting<T>(work: () => T): T {
+    const note = this.#note;
+    if (note === null) return work();
+    const before = this.changes();
+    this.#note = null;
+    const result = work();
+    if (this.changes() === before) this.#note = note;
+    else note();
+    return result;
   }
 
   #sync(how: 'FULL' | 'NORMAL' | 'OFF'): void {

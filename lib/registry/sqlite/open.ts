@@ -33,8 +33,10 @@ import type { UsageStore } from '../usage.ts';
 import type { WakeTimeStore } from '../wake-times.ts';
 import type { WebhookStore } from '../webhooks.ts';
 import type { WorkbookStore } from '../workbooks.ts';
+import type { WriteStore } from '../write-store.ts';
 import { openAgents } from './agents.ts';
 import { openBackups } from './backups.ts';
+import { carryingWrites } from './carried-writes.ts';
 import { ClaimTable } from './claims.ts';
 import { openCopies } from './copies.ts';
 import {
@@ -155,7 +157,8 @@ export function openSqliteRegistry(
     adopt: (...args) => writes.adopt(...args),
     ...storedRows(database, ledger, storeNames),
   };
-  const isNew = openWriteIds(database, clock);
+  const writeIds = openWriteIds(database, clock);
+  const { isNew } = writeIds;
   const segments = new SegmentTable(database, ledger);
   // A registry in memory has one connection, so it is read through that one.
   const isFile = !database.client.memory;
@@ -214,7 +217,7 @@ export function openSqliteRegistry(
     recount: (entry) => recount(database, ledger, entry),
   };
 
-  return {
+  const registry: Registry = {
     instances: toAsync<InstanceStore>(instances),
     ledger: toAsync<LedgerStore>(book),
     segments: toAsync<SegmentStore>(segments),
@@ -251,9 +254,12 @@ export function openSqliteRegistry(
     hosts: toAsync<HostStore>(openHosts(database)),
     maintenance: toAsync<MaintenanceStore>(maintenance),
     storage: toAsync<RegistryStorage>(storage),
+    writes: toAsync<WriteStore>(writeIds.store),
     commitEvents,
+    carrying: (writeId) => carryingWrites(registry, database, () => writeIds.requireNew(writeId)),
     async close() {
       database.close();
     },
   };
+  return registry;
 }

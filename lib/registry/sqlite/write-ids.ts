@@ -1,9 +1,11 @@
-/** Ids of writes that add: one that is there was made, whether its answer came or not. */
-import { lt, placeholder } from '../../../db/drizzle.ts';
+/** Ids of writes: one that is there was made, whether its answer came or not. */
+import { eq, lt, placeholder } from '../../../db/drizzle.ts';
 import { writes } from '../../../db/schema.ts';
 import type { Clock } from '../../base/clock.ts';
+import { madeBefore, type WriteStore } from '../write-store.ts';
 import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
+import type { SyncMethods } from './to-async.ts';
 
 /** Nobody tries a write again after this time, in milliseconds. */
 const KEPT_MS = 86_400_000;
@@ -13,7 +15,14 @@ const REMOVED_EVERY = 200;
 /** Notes the id of a write inside its transaction. False: it has happened before, and nothing is to be done. */
 export type NoteWrite = (id: string | undefined) => boolean;
 
-export function openWriteIds(database: RegistryDatabase, clock: Clock): NoteWrite {
+interface WriteIds {
+  isNew: NoteWrite;
+  /** The same for a write that is made already: throws then, so that its transaction is undone. */
+  requireNew(id: string): void;
+  store: SyncMethods<WriteStore>;
+}
+
+export function openWriteIds(database: RegistryDatabase, clock: Clock): WriteIds {
   const { id, atMs } = writes;
   const note = database.statement((queries) =>
     queries.insert(writes).values(boundColumns({ id, atMs })).onConflictDoNothing().prepare(),
@@ -24,12 +33,26 @@ export function openWriteIds(database: RegistryDatabase, clock: Clock): NoteWrit
       .where(lt(atMs, placeholder('before')))
       .prepare(),
   );
+  const known = database.statement((queries) =>
+    queries
+      .select({ id })
+      .from(writes)
+      .where(eq(id, placeholder('id')))
+      .prepare(),
+  );
   let noted = 0;
-  return (writeId) => {
+  const isNew: NoteWrite = (writeId) => {
     if (writeId === undefined) return true;
     const now = clock.now();
     if (noted % REMOVED_EVERY === 0) removeOld().run({ before: now - KEPT_MS });
     noted += 1;
     return note().run({ id: writeId, atMs: now }).changes === 1;
+  };
+  return {
+    isNew,
+    requireNew(writeId) {
+      if (!isNew(writeId)) throw madeBefore();
+    },
+    store: { happened: (writeId) => known().get({ id: writeId }) !== undefined },
   };
 }

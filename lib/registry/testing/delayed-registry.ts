@@ -12,6 +12,7 @@ const DELAY_MS = 1;
 export function delayedRegistry<R extends Registry>(registry: R): R {
   const subjects = Object.entries(registry).map(([name, subject]) => {
     if (name === 'commitEvents' || name === 'database') return [name, subject];
+    if (name === 'carrying') return [name, (writeId: string) => delayedRegistry(registry.carrying(writeId))];
     return [name, typeof subject === 'function' ? delayed(registry, subject) : withDelayedMethods(subject)];
   });
   return Object.fromEntries(subjects) as R;

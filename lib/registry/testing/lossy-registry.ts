@@ -4,15 +4,9 @@
  */
 import { answerLost } from '../lost-answer.ts';
 import type { Registry } from '../registry.ts';
+import { type StoreName, WRITE_RULES } from '../write-rules.ts';
 
-/** The writes whose answers get lost, by subject. */
-const LOSING = {
-  instances: ['create', 'begin', 'commit', 'abandon', 'recordStored'],
-  ledger: ['append'],
-  usage: ['add'],
-  wakeTimes: ['add'],
-  network: ['addTraffic'],
-} as const;
+type Method = (...args: unknown[]) => unknown;
 
 export interface LossCounts {
   /** Writes that happened and whose answer was lost. */
@@ -27,28 +21,36 @@ export function lossyRegistry<R extends Registry>(
   chance: (method: string) => 'request' | 'answer' | null,
 ): { registry: R; lost: LossCounts } {
   const lost: LossCounts = { answers: 0, requests: 0 };
-  const subjects = Object.entries(LOSING).map(([subject, names]) => {
-    const store = registry[subject as keyof typeof LOSING] as unknown as Record<
-      string,
-      (...args: unknown[]) => unknown
-    >;
-    const losing = names.map((name) => [
-      name,
-      async (...args: unknown[]) => {
-        const what = chance(name);
-        if (what === 'request') {
-          lost.requests += 1;
+  const losing = (of: Registry): Registry => {
+    const parts = (Object.keys(WRITE_RULES) as StoreName[]).map((subject) => {
+      const store = of[subject] as unknown as Record<string, Method>;
+      const methods = Object.entries(WRITE_RULES[subject]).map(([name, rule]) => {
+        if (rule === 'read') return [name, (...args: unknown[]) => store[name]?.(...args)];
+        const lose = async (...args: unknown[]) => {
+          const drawn = chance(name);
+          // Whoever makes it again is not told what the first attempt would have said.
+          const what = drawn === 'answer' && differs(rule) ? 'request' : drawn;
+          if (what === 'request') {
+            lost.requests += 1;
+            throw answerLost();
+          }
+          const answer = await store[name]?.(...args);
+          if (what === null) return answer;
+          lost.answers += 1;
           throw answerLost();
-        }
-        const answer = await store[name]?.(...args);
-        if (what === null) return answer;
-        lost.answers += 1;
-        throw answerLost();
-      },
-    ]);
-    return [subject, { ...store, ...Object.fromEntries(losing) }];
-  });
-  return { registry: { ...registry, ...Object.fromEntries(subjects) }, lost };
+        };
+        return [name, lose];
+      });
+      return [subject, Object.fromEntries(methods)];
+    });
+    return { ...of, ...Object.fromEntries(parts), carrying: (writeId: string) => losing(of.carrying(writeId)) };
+  };
+  return { registry: { ...registry, ...losing(registry) }, lost };
+}
+
+/** Whether the answer to a repeated write is another one than to the first. */
+function differs(rule: unknown): boolean {
+  return typeof rule === 'object' && rule !== null && 'differs' in rule;
 }
 
 /** Loses about half of the requests and answers, never more than `inARow` in a row. */
