@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { isInside, makeBackup } from '../lib/backup/backup.ts';
 import { requirePassphrase } from '../lib/backup/key-files.ts';
 import { lastBackupOf, recordBackup } from '../lib/backup/last-backup.ts';
+import { coldStoreOf, isStoreUrl } from '../lib/backup/open-place.ts';
 import { prune } from '../lib/backup/prune.ts';
 import { openFolderTarget } from '../lib/backup/store.ts';
 import { openTarTarget } from '../lib/backup/tar.ts';
@@ -75,6 +76,7 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
   const folder = isFolder(path);
   const started = performance.now();
   const target = folder ? await openFolderTarget(path) : await openTarTarget(path);
+  const cold = coldStoreOf(config);
   const alone = await createReadersAlone(config, { writable: [dirname(target.draft())] }).catch(
     async (error: unknown) => {
       await target.close();
@@ -88,6 +90,7 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
       driver,
       drawers: createDrawers(config),
       target,
+      cold: cold.open,
       readers: alone.readers,
       signer: openSigner(config.keysFolder),
       clock: systemClock,
@@ -126,11 +129,20 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
       const more = unverified.length > SHOWN ? ` and ${unverified.length - SHOWN} more` : '';
       tell(`Without a hash of what was filed, as found: ${unverified.slice(0, SHOWN).join(', ')}${more}.`);
     }
-    report({ id: manifest.id, ...made, seconds: Number(seconds), added, removed: gone, wrong, unverified });
+    report({
+      id: manifest.id,
+      ...made,
+      seconds: Number(seconds),
+      added,
+      removed: gone === null ? null : { ...gone, backups: gone.backups.length },
+      wrong,
+      unverified,
+    });
     if (!asJson) for (const one of wrong) process.stderr.write(`NOT SOUND: ${one}\n`);
     return wrong.length === 0 ? 0 : 2;
   } finally {
     await alone.stop();
+    await cold.close();
     await target.close();
   }
 }
@@ -147,6 +159,11 @@ async function main(): Promise<number> {
   });
   asJson = values.json ?? false;
   const [given] = positionals;
+  if (given !== undefined && isStoreUrl(given)) {
+    return fail(
+      'Only the server makes backups in a store: PUT /api/settings/backups names it, `winterdock backups make` makes one.',
+    );
+  }
   if (given === undefined || positionals.length > 1) {
     return fail('Usage: npm run backup -- DIR|FILE.tar [--with-keys] [--keep N] [--json], or --verify DIR|FILE.tar');
   }

@@ -1,8 +1,8 @@
 /**
- * `npm run restore -- --from DIR|FILE.tar`: restores a backup into the data folder (WB_DATA, WB_REGISTRY) of a stopped
- * server: everything, or with `--instance ID` one sandbox, under its own id or `--as NEWID`. `--to FILE` only writes
- * that sandbox's file out. `--at TIME` takes the newest backup up to then, `--dry-run` prints what would be done.
- * Existing files are refused, or set aside with `--force`. `--with-keys` restores the key files, with
+ * `npm run restore -- --all --from DIR|FILE.tar|URL`: restores a backup into the data folder (WB_DATA, WB_REGISTRY) of
+ * a stopped server: everything, or with `--instance ID` one sandbox, under its own id or `--as NEWID`. `--to FILE`
+ * only writes that sandbox's file out. `--at TIME` takes the newest backup up to then, `--dry-run` prints what would
+ * be done. Existing files are refused, or set aside with `--force`. `--with-keys` restores the key files, with
  * WB_BACKUP_PASSPHRASE or a typed passphrase. Exits with 0 when it is done.
  */
 import { randomUUID } from 'node:crypto';
@@ -11,7 +11,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { lossesWithout } from '../lib/backup/key-files.ts';
-import { type OpenedBackup, openBackup } from '../lib/backup/open-backup.ts';
+import { type OpenedBackup, openBackup, openNewest } from '../lib/backup/open-backup.ts';
+import { isStoreUrl, openPlace } from '../lib/backup/open-place.ts';
 import { planRestore, type RestorePlan, restoreAll } from '../lib/backup/restore.ts';
 import { findInBackup, restoreOne, writeFileOf } from '../lib/backup/restore-one.ts';
 import { systemClock } from '../lib/base/clock.ts';
@@ -28,7 +29,7 @@ import { registryDriver } from '../lib/registry/drivers.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
 const USAGE =
-  'Usage: npm run restore -- --from DIR|FILE.tar [--at TIME] [--dry-run] [--force] [--with-keys] [--instance ID [--as NEWID | --to FILE]]';
+  'Usage: npm run restore -- --from DIR|FILE.tar|URL [--all] [--at TIME] [--dry-run] [--force] [--with-keys] [--instance ID [--as NEWID | --to FILE]]';
 
 /** Names of secrets that are shown. */
 const MOST_CLOSED = 50;
@@ -48,6 +49,7 @@ function readOptions(): RestoreOptions | null {
   const { values } = parseArgs({
     options: {
       from: { type: 'string' },
+      all: { type: 'boolean' },
       at: { type: 'string' },
       instance: { type: 'string' },
       as: { type: 'string' },
@@ -60,11 +62,12 @@ function readOptions(): RestoreOptions | null {
   const at = values.at === undefined ? null : Date.parse(values.at);
   if (Number.isNaN(at)) throw new Error(`--at takes a time such as 2026-11-22T18:00:00Z, not "${values.at}".`);
   const loose = values.instance === undefined && (values.as !== undefined || values.to !== undefined);
+  if (values.all === true && values.instance !== undefined) return null;
   if (values.from === undefined || loose || (values.as !== undefined && values.to !== undefined)) return null;
   // npm runs scripts in the project's folder; a path is meant from where the command was typed.
   const here = (path: string) => resolve(process.env.INIT_CWD ?? '.', path);
   return {
-    from: here(values.from),
+    from: isStoreUrl(values.from) ? values.from : here(values.from),
     at,
     instance: values.instance === undefined ? null : parseInstanceId(values.instance),
     as: values.as === undefined ? null : parseInstanceId(values.as),
@@ -229,7 +232,7 @@ async function main(): Promise<number> {
       ? join(config.dataFolder, 'staging', 'restore')
       : join(dirname(want.to), `.restore-${process.pid}`);
   if (want.to === null && !want.dryRun) await makeFolder(config.dataFolder);
-  const backup = await openBackup(want.from, tmpFolder, want.at);
+  const { backup, close } = await openFrom(want, config, tmpFolder);
   for (const one of backup.passedOver) process.stderr.write(`PASSED OVER: ${one}\n`);
   try {
     return want.instance === null
@@ -237,6 +240,22 @@ async function main(): Promise<number> {
       : await one(want, want.instance, backup, config, driver);
   } finally {
     await backup.close();
+    await close();
+  }
+}
+
+async function openFrom(
+  { from, at }: RestoreOptions,
+  config: Config,
+  tmpFolder: string,
+): Promise<{ backup: OpenedBackup; close: () => Promise<void> }> {
+  if (!isStoreUrl(from)) return { backup: await openBackup(from, tmpFolder, at), close: async () => {} };
+  const { place, close } = await openPlace(from, config, tmpFolder);
+  try {
+    return { backup: await openNewest(place, tmpFolder, at), close };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 

@@ -10,6 +10,8 @@ import type { Retention } from './retention.ts';
 const SETTINGS = 'backup_settings';
 const FAULT = 'backup_fault';
 const INSTALLATION = 'installation';
+const ISSUERS = 'backup_issuers';
+const MOST_ISSUERS = 50;
 
 const count = z.int().min(0).max(1000);
 const settingsSchema = z.object({
@@ -96,4 +98,18 @@ export async function installationId(facts: Facts, clock: Clock): Promise<string
   const made = newToken();
   await facts.write(INSTALLATION, made, epochSeconds(clock));
   return made;
+}
+
+const issuersSchema = z.array(z.string()).max(MOST_ISSUERS).catch([]);
+
+/** Names of former keys whose backups count as this server's: somebody restored one of them here. */
+export async function formerIssuers(facts: Facts): Promise<string[]> {
+  return issuersSchema.parse((await facts.read(ISSUERS)) ?? []);
+}
+
+/** Remembers who signed a backup that was restored here. */
+export async function addFormerIssuer(facts: Facts, issuer: string, clock: Clock): Promise<void> {
+  const known = await formerIssuers(facts);
+  if (known.includes(issuer)) return;
+  await facts.write(ISSUERS, [issuer, ...known].slice(0, MOST_ISSUERS), epochSeconds(clock));
 }

@@ -22,7 +22,7 @@ import { complaintOf } from './copy-file.ts';
 import { requirePassphrase } from './key-files.ts';
 import { type BackupManifest, type BackupRow, objectsOf, parseBackupManifest, unreadableIn } from './manifest.ts';
 import { type OpenedBackup, openPlaced } from './open-backup.ts';
-import { openPlace } from './open-place.ts';
+import { coldStoreOf, openPlace } from './open-place.ts';
 import type { BackupPlace } from './place.ts';
 import { expandTo } from './place-file.ts';
 import { prunePlace } from './prune.ts';
@@ -108,6 +108,7 @@ async function make(parts: TaskParts, place: BackupPlace, task: MakeTask): Promi
   const { config, drawers, clock } = parts;
   const passphrase = task.withKeys ? passphraseOf(parts) : null;
   const target = await openTarget(place);
+  const cold = coldStoreOf(config);
   let made: Awaited<ReturnType<typeof makeBackup>>;
   let pruned: Awaited<ReturnType<typeof prune>>;
   try {
@@ -118,6 +119,7 @@ async function make(parts: TaskParts, place: BackupPlace, task: MakeTask): Promi
         driver: registryDriver(config.registry),
         drawers,
         target,
+        cold: cold.open,
         readers,
         signer: openSigner(config.keysFolder),
         clock,
@@ -130,6 +132,7 @@ async function make(parts: TaskParts, place: BackupPlace, task: MakeTask): Promi
     }
     pruned = await prune(parts, place, task);
   } finally {
+    await cold.close();
     await target.close();
   }
   return {

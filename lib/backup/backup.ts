@@ -15,6 +15,7 @@ import type { Signer } from '../base/signing.ts';
 import type { LiveRegistryReader, RegistryDriver } from '../registry/driver.ts';
 import { registryDriver } from '../registry/drivers.ts';
 import type { Drawers } from '../storage/drawer.ts';
+import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import type { Readers } from '../vfs/types.ts';
 import { copyResting, FileMoved, objectAt } from './copy-file.ts';
 import { copyRow, keep, type RowParts } from './copy-row.ts';
@@ -39,6 +40,8 @@ export interface BackupOptions {
   target: BackupTarget;
   /** Who opens files of sandboxes. They can write beside drafts of the target. */
   readers: Readers;
+  /** Opens the store below the drawers; null or absent: none is set. */
+  cold?: (() => Promise<ObjectStore>) | null;
   signer: Signer;
   clock: Clock;
   /** Encrypts the key files; null: they are left out. */
@@ -100,6 +103,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
       drawers,
       target,
       readers: options.readers,
+      cold: options.cold ?? null,
       row: (id) => live.row(id),
       before: new Map((target.last?.rows ?? []).map((row) => [row.id, row])),
       added: count,

@@ -29,10 +29,11 @@ import {
   objectAt,
   readResting,
 } from './copy-file.ts';
+import { copyStored, type StoredParts, storedFileOf } from './copy-stored.ts';
 import type { BackupRow, ObjectRef } from './manifest.ts';
 import type { BackupTarget } from './store.ts';
 
-export interface RowParts extends DrawerAccess {
+export interface RowParts extends DrawerAccess, Pick<StoredParts, 'cold'> {
   config: Pick<Config, 'dataFolder' | 'maxSandboxBytes'>;
   target: BackupTarget;
   /** Who opens files of sandboxes. They can write beside drafts of the target. */
@@ -121,6 +122,15 @@ async function copyOf(parts: RowParts, row: InstanceRow): Promise<BackupRow> {
     parts.drawers.cold.at(row.id).address,
   ];
   const file = await firstThere(parts, row.id, addresses);
+  const stored = storedFileOf(row);
+  if (file === null && stored !== null) {
+    const copied = await copyStored(parts, row.id, stored);
+    if (copied !== null) {
+      const { object, packed } = copied;
+      const own = { how: 'whole', object, packed, stored: stored.address } as const;
+      return entry(row, packed ? { ...own, state: 'archived', expands: stored.sha256 } : own);
+    }
+  }
   if (file === null) {
     if (row.state === 'created') return entry(row, { how: 'none' });
     // A deletion whose file went first, when it was broken off then.

@@ -48,6 +48,8 @@ const rowSchema = z.object({
   stamp: stampSchema.nullable(),
   /** What is wrong with it, or null. */
   wrong: z.string().nullable(),
+  /** The object of the store that it was copied from: the next backup need not copy the same one again. */
+  stored: z.string().exactOptional(),
   /** Set when nobody knew the hash of the file as it was filed: its bytes are those that were found. */
   unverified: z.literal(true).exactOptional(),
 });

@@ -5,6 +5,7 @@ import type { Config } from '../base/config.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
 import { leadsNowhere } from '../base/is-there.ts';
 import { parseStoreUrl } from '../base/store-url.ts';
+import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { folderPlace } from './folder-place.ts';
 import type { BackupPlace } from './place.ts';
@@ -80,4 +81,25 @@ export async function openPlace(
   if (!isStoreUrl(target)) return { place: folderPlace(target), close: async () => {} };
   const opened = await openObjectStore(target, store.connection);
   return { place: storePlace(opened, draftsIn), close: () => opened.close() };
+}
+
+/** Opens the store below the drawers when it is first needed; null: none is set. `close` may come at any time. */
+export function coldStoreOf({ store }: Pick<Config, 'store'>): {
+  open: (() => Promise<ObjectStore>) | null;
+  close: () => Promise<void>;
+} {
+  const { cold, connection } = store;
+  let opened: Promise<ObjectStore> | null = null;
+  return {
+    open:
+      cold === null
+        ? null
+        : () => {
+            opened ??= openObjectStore(cold.url, connection);
+            return opened;
+          },
+    async close() {
+      await (await opened?.catch(() => null))?.close();
+    },
+  };
 }

@@ -32,6 +32,11 @@ export interface BackupPlace {
   /** Takes a draft, whose bytes are on disk, as a file, durably. The draft is gone then. */
   keep(draft: string, name: string, object: ObjectRef): Promise<void>;
   /**
+   * Copies `from`, an object of the store at `url`, to an object of this place, where that is in the same store. False:
+   * it is not. Throws `missing_file`, and `corrupt` for one of other bytes.
+   */
+  copyWithin?(url: string, from: string, name: string, object: ObjectRef): Promise<boolean>;
+  /**
    * Path of the bytes of an object: its own, or `to`, a path that nothing is at, to which they were brought. Not
    * verified. Null when there is none.
    */

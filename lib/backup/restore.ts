@@ -28,6 +28,7 @@ import { fileRecord } from '../sandboxes/files/file-verification.ts';
 import { fileOnDisk } from '../storage/disk.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import type { FileStamp } from '../storage/stamp.ts';
+import { addFormerIssuer } from './backup-settings.ts';
 import { decryptKeys, keyPath, lossesWithout } from './key-files.ts';
 import { keepLastBackup, lastBackupOf } from './last-backup.ts';
 import { type BackupRow, objectsOf, unreadableIn } from './manifest.ts';
@@ -230,6 +231,7 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
     await registry.hosts.endTerms(clock.now());
     await settleRows(registry, options, laid);
     await keepLastBackup(registry.facts, lastBackupOf(manifest, from, unreadableIn(manifest).length), clock);
+    await addFormerIssuer(registry.facts, manifest.issuer, clock);
     const lines = [
       ledgerEntry({ clock }, null, RESTORING, 'backup.restored', {
         reason: `${manifest.id}, made ${new Date(manifest.begun_ms).toISOString()}`,

@@ -16,6 +16,7 @@ import type { AuditContext } from '../sandboxes/sandboxes.ts';
 import {
   type BackupFault,
   type BackupSettings,
+  formerIssuers,
   installationId,
   readBackupFault,
   readBackupSettings,
@@ -165,7 +166,7 @@ export class BackupRunner {
     return {
       installation: await installationId(registry.facts, clock),
       epoch: await epoch(),
-      trusted,
+      trusted: [...new Set([...trusted, ...(await formerIssuers(registry.facts))])],
       isUsed: used.some((row) => row.target === target),
     };
   }

@@ -108,6 +108,20 @@ export function storePlace(store: ObjectStore, draftsIn: string): BackupPlace {
       learn(own);
       await unlinkFile(draft);
     },
+    async copyWithin(url, from, name, { bytes }) {
+      if (url !== store.url) return false;
+      const own = `${name}-${newToken()}`;
+      const copied = await store.copy(from, stored(own));
+      if (copied.bytes !== bytes) {
+        await store.remove(stored(own));
+        throw new WinterdockError(
+          'corrupt',
+          `${from} has ${copied.bytes} bytes, and not the ${bytes} that were stored.`,
+        );
+      }
+      learn(own);
+      return true;
+    },
     async fetch(name, to) {
       const found = await find(name);
       if (found === null) return null;

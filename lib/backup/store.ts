@@ -26,6 +26,11 @@ export interface BackupTarget {
   draft(): string;
   /** Takes a draft whose bytes are on disk as an object. */
   keep(draft: string, object: ObjectRef): Promise<void>;
+  /**
+   * Copies an object of the store at `url` into the place, where that is the same store. False, or absent: it is not.
+   * Throws `missing_file`.
+   */
+  copyWithin?(url: string, from: string, object: ObjectRef): Promise<boolean>;
   /** The backup is made once this resolves, and not before. */
   finish(id: string, text: string): Promise<void>;
   /** Removes unfinished files. Idempotent. */
@@ -66,6 +71,8 @@ export async function openTarget(place: BackupPlace): Promise<BackupTarget> {
       },
       draft: () => join(drafts, randomUUID()),
       keep: (draft, object) => place.keep(draft, objectName(object.sha256), object),
+      copyWithin: async (url, from, object) =>
+        (await place.copyWithin?.(url, from, objectName(object.sha256), object)) ?? false,
       finish: (id, text) => place.write(manifestName(id), text),
       async close() {
         await place.close();

@@ -36,6 +36,8 @@ const BY_OTHER_WORDS: Record<string, string> = {
   patchWebhook: 'webhook change',
   putInstanceNetwork: 'network allow',
   putTenantNetwork: 'network allow',
+  putBackupSettings: 'backups set',
+  restoreBackup: 'backups restore',
   health: 'health',
   openapi: 'version',
 };

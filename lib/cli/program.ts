@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import { addBackgroundCommands } from './commands/background.ts';
+import { addBackupCommands } from './commands/backups.ts';
 import { addBundleCommands } from './commands/bundles.ts';
 import { addCallCommands } from './commands/calls.ts';
 import { addCompletionCommand } from './commands/completion.ts';
@@ -88,6 +89,7 @@ ${exitCodeTable()}`,
   addUsageCommand(program);
   addKeyCommands(program);
   addPeopleCommands(program);
+  addBackupCommands(program);
   addOperationCommands(program);
   addTerminalCommands(program);
   addLocalCommands(program);

@@ -103,6 +103,11 @@ const webhooks: Source = async ({ connect, signal }) => {
   return list.map(({ id, name }) => ({ word: id, about: name }));
 };
 
+const backups: Source = async ({ connect, signal }) => {
+  const { items } = await connect().listBackups({ limit: MOST, state: 'made' }, { signal });
+  return items.map(({ id, sandboxes: count }) => ({ word: id, about: `${count} sandboxes` }));
+};
+
 const keys: Source = async ({ connect, signal }) => {
   const list = await connect().listKeys({ signal });
   return list.map(({ id, name, role }) => ({ word: id, about: `${name ?? ''}, ${role}` }));
@@ -162,6 +167,7 @@ const ARGUMENTS: Readonly<Record<string, Source | 'files' | null>> = {
   instance: sandboxes,
   run: runs,
   schedule: schedules,
+  backup: backups,
   snapshot: snapshots,
   blueprint: blueprints,
   tenant: tenants,
