@@ -38,6 +38,8 @@ export interface HelperOptions<Message> {
   walls: HelperWalls | null;
   /** Checks a message of the process. Throws for anything that it may not send. */
   parse: (message: unknown) => Message;
+  /** Takes a message that answers nothing, such as how far a task is; false when it is an answer. */
+  notice?: (message: Message) => boolean;
 }
 
 type Waiter<Message> = { take: (message: Message) => void; fail: (error: unknown) => void };
@@ -109,6 +111,10 @@ export class HelperProcess<Message extends AnyMessage> {
     return started;
   }
 
+  get pid(): number {
+    return this.#id.pid;
+  }
+
   get isRunning(): boolean {
     return this.#channel.isOpen && this.#reason === null;
   }
@@ -165,6 +171,7 @@ export class HelperProcess<Message extends AnyMessage> {
   #take(raw: unknown): void {
     try {
       const message = this.#options.parse(raw);
+      if (this.#options.notice?.(message)) return;
       if (this.#waiter !== null) this.#settle((waiter) => waiter.take(message));
       else if (this.#early === null) this.#early = message;
       else this.kill();

@@ -26,7 +26,7 @@ import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import { leadsNowhere } from '../../base/is-there.ts';
 import { lookAtNow, openRegular } from '../../base/strangers-file.ts';
 import { discard, isCode } from '../files.ts';
-import { isObjectName } from './object-names.ts';
+import { isObjectName, MARKER_NAME } from './object-names.ts';
 import type { AwayReason, ListedObject, ObjectRange, ObjectStat, PutOptions } from './object-store.ts';
 import { type OpenedObject, PieceSource, type StoreDriver, type WriteTask } from './store-driver.ts';
 import { behindTheEnd, noSuchObject, objectTaken, objectTooLarge, storeAway } from './store-errors.ts';
@@ -90,7 +90,7 @@ async function told<T>(work: () => Promise<T>, isRoot = false): Promise<T> {
 
 class FileDriver implements StoreDriver {
   readonly #root: string;
-  readonly #stat: BigIntStats;
+  #stat: BigIntStats;
 
   constructor(root: string, stat: BigIntStats) {
     this.#root = root;
@@ -246,7 +246,10 @@ class FileDriver implements StoreDriver {
   /** Throws when the folder is not the one that was opened: its disk was taken away, or its share. */
   #requireRoot(): void {
     const stat = lookAtNow(this.#root);
-    if (stat?.dev !== this.#stat.dev || stat.ino !== this.#stat.ino) throw storeAway('no_bucket');
+    if (stat?.dev === this.#stat.dev && stat.ino === this.#stat.ino) return;
+    // A disk that was mounted again may have another number: its marker is on it.
+    if (!stat?.isDirectory() || !lookAtNow(join(this.#root, MARKER_NAME))?.isFile()) throw storeAway('no_bucket');
+    this.#stat = stat;
   }
 
   /** False when a link leads to the path; its last part aside. */

@@ -4,10 +4,9 @@
  */
 import { z } from 'zod';
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
+import { MARKER_NAME } from './object-names.ts';
 import type { ObjectStore } from './object-store.ts';
 import { storeAway } from './store-errors.ts';
-
-export const MARKER = 'winterdock.json';
 
 const markerSchema = z.object({
   /** The installation. */
@@ -21,7 +20,7 @@ export type StoreMarker = z.output<typeof markerSchema>;
 export async function readMarker(store: ObjectStore, signal?: AbortSignal): Promise<StoreMarker | 'other' | null> {
   let text: string;
   try {
-    text = Buffer.from(await store.get(MARKER, { ...(signal && { signal }) })).toString();
+    text = Buffer.from(await store.get(MARKER_NAME, { ...(signal && { signal }) })).toString();
   } catch (error) {
     if (!isWinterdockError(error)) throw error;
     if (error.code === 'missing_file') return null;
@@ -55,7 +54,7 @@ export async function claimPrefix(
   if (found !== null && found.term >= term) return;
   const bytes = Buffer.from(`${JSON.stringify({ id, term })}\n`);
   try {
-    await store.put(MARKER, bytes, { ...options, ifAbsent: found === null });
+    await store.put(MARKER_NAME, bytes, { ...options, ifAbsent: found === null });
   } catch (error) {
     // Somebody was quicker: reading it back tells who.
     if (!(isWinterdockError(error) && error.code === 'conflict')) throw error;
@@ -68,7 +67,7 @@ export async function claimPrefix(
 function requireOwn(url: string, found: StoreMarker | 'other' | null, id: string): asserts found is StoreMarker | null {
   if (found === null || (found !== 'other' && found.id === id)) return;
   throw new WinterdockError('conflict', `The object store ${url} belongs to another installation.`, {
-    hint: `Give this one a prefix of its own in WB_COLD_URL. If the other one is gone for good, remove ${MARKER} there by hand.`,
+    hint: `Give this one a prefix of its own in WB_COLD_URL. If the other one is gone for good, remove ${MARKER_NAME} there by hand.`,
     extra: { start_refused: 'store_claimed' },
   });
 }

@@ -3,6 +3,8 @@ import { WinterdockError } from '../../base/errors.ts';
 
 const PART = '[A-Za-z0-9_][A-Za-z0-9._=+@-]{0,199}';
 const NAME = new RegExp(`^${PART}(?:/${PART})*$`);
+/** Of the marker of the installation whose place it is. */
+export const MARKER_NAME = 'winterdock.json';
 /** A name, the beginning of one, or nothing. */
 const PREFIX = new RegExp(`^(?:${PART}/)*(?:${PART})?$`);
 /** S3 allows 1024 bytes, of which the installation's prefix takes a part. */

@@ -1,17 +1,25 @@
 /**
- * Opens the store of a URL: the one place that knows which drivers there are. What every store does alike is here:
- * names are checked, and every change goes through the seam for effects.
+ * Opens the store of a URL. What every store does alike is here: names are checked, every change goes through the seam
+ * for effects, and files are moved by a process of their own.
  */
+import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { performing } from '../../base/effects.ts';
-import { parseStoreUrl, type StoreAddress, type StoreConnection } from '../../base/store-url.ts';
-import { openFileDriver } from './file-driver.ts';
+import { performing, unlinkFile } from '../../base/effects.ts';
+import { parseStoreUrl, type StoreConnection } from '../../base/store-url.ts';
+import { isThereNow } from '../../base/strangers-file.ts';
 import { requireObjectName, requireObjectPrefix } from './object-names.ts';
 import { MOST_DOCUMENT_BYTES, type ObjectStore } from './object-store.ts';
+import { openDriver } from './open-driver.ts';
 import { probeTraits } from './probe.ts';
 import type { StoreDriver } from './store-driver.ts';
 import { objectTooLarge } from './store-errors.ts';
+import { TransferProcesses } from './transfer-process.ts';
 import { downloadFile, objectPieces, uploadFile } from './transfers.ts';
+
+/** Up to these bytes a transfer in this process costs less than another process does. */
+const SMALL_BYTES = 4 * 1024 * 1024;
+/** The most milliseconds for removing what an ended process has left. */
+const CLEAR_MS = 5000;
 
 /**
  * Opens the store of `url`. Throws an Error that does not repeat the URL when that is none of a store, and
@@ -19,20 +27,12 @@ import { downloadFile, objectPieces, uploadFile } from './transfers.ts';
  */
 export async function openObjectStore(url: string, connection: StoreConnection): Promise<ObjectStore> {
   const address = parseStoreUrl(url);
-  return objectStoreOf(address.url, await openDriver(address, connection));
-}
-
-async function openDriver(address: StoreAddress, connection: StoreConnection): Promise<StoreDriver> {
-  switch (address.driver) {
-    case 'file':
-      return openFileDriver(address.folder);
-    case 's3':
-      return (await import('./s3-driver.ts')).openS3Driver(address, connection);
-  }
+  const driver = await openDriver(address, connection);
+  return objectStoreOf(address.url, driver, new TransferProcesses(address, connection));
 }
 
 /** A store over a driver. */
-function objectStoreOf(url: string, driver: StoreDriver): ObjectStore {
+function objectStoreOf(url: string, driver: StoreDriver, processes: TransferProcesses): ObjectStore {
   const changing = <T>(kind: 'store_put' | 'store_remove', name: string, work: () => Promise<T>): Promise<T> => {
     requireObjectName(name);
     return performing({ kind, path: `${url}/${name}` }, work);
@@ -56,10 +56,25 @@ function objectStoreOf(url: string, driver: StoreDriver): ObjectStore {
       return Readable.from(objectPieces(driver, name, range, signal, first), { objectMode: false });
     },
     upload: async (name, path, options = {}) =>
-      changing('store_put', name, () => uploadFile(driver, name, path, options)),
+      changing('store_put', name, async () => {
+        const { size } = await stat(path);
+        if (size <= SMALL_BYTES) return uploadFile(driver, name, path, options);
+        const { signal, progress, ...task } = options;
+        // The next one who purges this name removes what cannot be removed now.
+        const clear = async () => void (await driver.purge(name, AbortSignal.timeout(CLEAR_MS)).catch(() => undefined));
+        return processes.run({ kind: 'upload', name, path, options: task }, { signal, progress, clear });
+      }),
     async download(name, path, options = {}) {
       requireObjectName(name);
-      return downloadFile(driver, name, path, options);
+      const { signal, progress, ...task } = options;
+      const isSmall = task.bytes !== undefined && task.bytes <= SMALL_BYTES && !task.packed && !task.expand;
+      if (isSmall) return downloadFile(driver, name, path, options);
+      // A process that is ended says nothing of whether the file is its own.
+      if (isThereNow(path)) throw Object.assign(new Error('EEXIST: open'), { code: 'EEXIST', syscall: 'open' });
+      const clear = () => unlinkFile(path);
+      return performing({ kind: 'delegate', path }, () =>
+        processes.run({ kind: 'download', name, path, options: task }, { signal, progress, clear }),
+      );
     },
     async head(name, { signal } = {}) {
       requireObjectName(name);
@@ -78,6 +93,9 @@ function objectStoreOf(url: string, driver: StoreDriver): ObjectStore {
       return performing(effect, () => driver.copy(from, to, signal));
     },
     traits: ({ signal } = {}) => probeTraits(url, driver, signal),
-    close: async () => driver.close(),
+    async close() {
+      await processes.close();
+      driver.close();
+    },
   };
 }

@@ -10,12 +10,12 @@ import { md5Of, objectMetadata, type S3Place } from './s3-place.ts';
 import { PieceSource, type WriteTask } from './store-driver.ts';
 
 const MIB = 1024 * 1024;
-/** S3 wants 5 MiB at least, and 10 000 parts at most. */
-const PART_BYTES = 8 * MIB;
+/** The least that S3 takes; it takes 10 000 parts at most. */
+const PART_BYTES = 5 * MIB;
 const MOST_PARTS = 9_000;
 /** Bytes of all parts that are in memory: being filled, or under way. */
-const MEMORY_BYTES = 24 * MIB;
-/** The most milliseconds of one try of a part: 8 MiB at 20 KiB/s. */
+const MEMORY_BYTES = 15 * MIB;
+/** The most milliseconds of one try of a part: 5 MiB at 12 KiB/s. */
 const PART_MS = 420_000;
 const SMALL_MS = 20_000;
 
@@ -35,12 +35,12 @@ export async function writeParts(
   { pieces, accept, bytes, sha256, signal }: WriteTask,
   { appears, single }: { appears: () => void; single: (bytes: Buffer, sha256: string) => Promise<void> },
 ): Promise<number> {
-  const partBytes = partBytesFor(bytes);
+  const memory = new PartMemory(partBytesFor(bytes));
   const source = new PieceSource(pieces);
   let upload: MultipartUpload | null = null;
   let sent = 0;
   try {
-    for await (const { part, isLast } of inParts(source.pieces(), partBytes)) {
+    for await (const { part, whole, isLast } of inParts(source.pieces(), memory)) {
       signal?.throwIfAborted();
       sent += part.length;
       if (isLast && upload === null) {
@@ -50,7 +50,7 @@ export async function writeParts(
         return sent;
       }
       upload ??= await MultipartUpload.begin(place, name, { signal, sha256: sha256 ?? null });
-      await upload.add(part, Math.max(1, Math.floor(MEMORY_BYTES / partBytes) - 1));
+      upload.add(part, () => memory.give(whole));
     }
     accept();
     appears();
@@ -62,27 +62,62 @@ export async function writeParts(
   }
 }
 
-/** Cuts pieces into parts; the last one may be shorter, and of nothing there is one empty part. */
+/** The memory of the parts: each is used again once its part was sent. */
+class PartMemory {
+  readonly #partBytes: number;
+  readonly #free: Buffer[] = [];
+  #left: number;
+  #wanted = Promise.withResolvers<void>();
+
+  constructor(partBytes: number) {
+    this.#partBytes = partBytes;
+    this.#left = Math.max(2, Math.floor(MEMORY_BYTES / partBytes));
+  }
+
+  /** Waits until a part was sent where all of it is in use. */
+  async take(): Promise<Buffer> {
+    for (;;) {
+      const free = this.#free.pop();
+      if (free !== undefined) return free;
+      if (this.#left > 0) {
+        this.#left -= 1;
+        return Buffer.allocUnsafeSlow(this.#partBytes);
+      }
+      await this.#wanted.promise;
+    }
+  }
+
+  give(part: Buffer): void {
+    this.#free.push(part);
+    this.#wanted.resolve();
+    this.#wanted = Promise.withResolvers();
+  }
+}
+
+/**
+ * Cuts pieces into parts; the last one may be shorter, and of nothing there is one empty part. Whoever takes a part
+ * gives its `memory` back.
+ */
 async function* inParts(
   pieces: AsyncIterable<Buffer>,
-  partBytes: number,
-): AsyncGenerator<{ part: Buffer; isLast: boolean }> {
-  let part = Buffer.allocUnsafeSlow(partBytes);
+  memory: PartMemory,
+): AsyncGenerator<{ part: Buffer; whole: Buffer; isLast: boolean }> {
+  let whole = await memory.take();
   let filled = 0;
   for await (const piece of pieces) {
     for (let at = 0; at < piece.length; ) {
       // Only with another byte is a full part known not to be the last one.
-      if (filled === partBytes) {
-        yield { part, isLast: false };
-        part = Buffer.allocUnsafeSlow(partBytes);
+      if (filled === whole.length) {
+        yield { part: whole, whole, isLast: false };
+        whole = await memory.take();
         filled = 0;
       }
-      const copied = piece.copy(part, filled, at);
+      const copied = piece.copy(whole, filled, at);
       at += copied;
       filled += copied;
     }
   }
-  yield { part: part.subarray(0, filled), isLast: true };
+  yield { part: whole.subarray(0, filled), whole, isLast: true };
 }
 
 class MultipartUpload {
@@ -117,17 +152,19 @@ class MultipartUpload {
     return new MultipartUpload(place, name, begun, { signal });
   }
 
-  /** Sends a part beside others; returns when at most `most` are under way. Throws what an earlier one failed with. */
-  async add(part: Buffer, most: number): Promise<void> {
+  /** Sends a part beside others, and calls `sent` when it is not needed any more. Throws what an earlier one threw. */
+  add(part: Buffer, sent: () => void): void {
+    if (this.#failure !== undefined) throw this.#failure;
     const number = this.#parts.push({ PartNumber: this.#parts.length + 1 });
     const sending: Promise<void> = this.#send(part, number)
       .catch((error) => {
         this.#failure ??= error;
       })
-      .finally(() => this.#underWay.delete(sending));
+      .finally(() => {
+        this.#underWay.delete(sending);
+        sent();
+      });
     this.#underWay.add(sending);
-    while (this.#underWay.size >= most && this.#failure === undefined) await Promise.race(this.#underWay);
-    if (this.#failure !== undefined) throw this.#failure;
   }
 
   async #send(part: Buffer, number: number): Promise<void> {

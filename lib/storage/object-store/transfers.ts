@@ -15,8 +15,8 @@ import type { DownloadOptions, ObjectRange, TransferOptions, Transferred } from 
 import type { OpenedObject, StoreDriver } from './store-driver.ts';
 import { storeAway, wrongBytes } from './store-errors.ts';
 
-/** Reading a file in larger pieces is no quicker. */
-const READ_BYTES = 256 * 1024;
+/** Larger pieces are hardly quicker, and wait in memory until the collector comes. */
+const READ_BYTES = 64 * 1024;
 /** Times that a stream may break off in a row without a new byte. */
 const BREAKS = 4;
 const FIRST_PAUSE_MS = 200;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { claimPrefix, MARKER, readMarker } from './marker.ts';
+import { claimPrefix, readMarker } from './marker.ts';
+import { MARKER_NAME } from './object-names.ts';
 import type { ObjectStore } from './object-store.ts';
 import { openObjectStore } from './open-store.ts';
 import { connectionTo, startS3Server, useTestKeys } from './testing/s3-server.ts';
@@ -96,11 +97,11 @@ describe('the marker', () => {
     ['a document of another kind', '[]'],
     ['too much', ' '.repeat(2_000_000)],
   ])('of %s refuses the start with both ways out, and stays', async (_, text) => {
-    writeFileSync(join(root, MARKER), text);
+    writeFileSync(join(root, MARKER_NAME), text);
     const claiming = claimPrefix(store, OWN, FIRST);
     await expect(claiming).rejects.toMatchObject({ code: 'conflict', extra: { start_refused: 'store_claimed' } });
     await expect(claiming).rejects.toMatchObject({ hint: expect.stringMatching(/WB_COLD_URL.*winterdock\.json/) });
-    expect(readFileSync(join(root, MARKER), 'utf8')).toBe(text);
+    expect(readFileSync(join(root, MARKER_NAME), 'utf8')).toBe(text);
   });
 
   test('that was lost is no free place for whoever has objects there', async () => {
@@ -170,8 +171,8 @@ describe('a watched store', () => {
   });
 
   test.each([
-    ['no_marker', () => rmSync(join(root, MARKER))],
-    ['other_installation', () => writeFileSync(join(root, MARKER), '{"id":"winter-2","term":9}')],
+    ['no_marker', () => rmSync(join(root, MARKER_NAME))],
+    ['other_installation', () => writeFileSync(join(root, MARKER_NAME), '{"id":"winter-2","term":9}')],
   ])('with %s answers nothing until the marker is there again', async (reason, change) => {
     change();
     await watched.check();
@@ -181,7 +182,7 @@ describe('a watched store', () => {
     await expect(watched.foreground.put('b', Buffer.from('x'))).rejects.toMatchObject(away);
     await expect(watched.isMissing('b')).rejects.toMatchObject(away);
     expect(await store.head('b')).toBeNull();
-    writeFileSync(join(root, MARKER), JSON.stringify(OWN));
+    writeFileSync(join(root, MARKER_NAME), JSON.stringify(OWN));
     expect(await watched.check()).toEqual({ away: null, since: null });
     expect(Buffer.from(await watched.foreground.get('a')).toString()).toBe('one');
   });
