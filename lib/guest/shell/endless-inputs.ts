@@ -1,5 +1,6 @@
 /**
- * Devices without an end as the standard input of compound commands, functions and shells, and behind a descriptor. The
+ * What commands read that stand in a compound command, and what they leave to those behind them. And devices without
+ * an end as the standard input of compound commands, functions and shells, and behind a descriptor. The
  * interpreter has a part of one as text: a command that reads it is told which device it is, as behind `< /dev/zero`.
  * Called by just-bash's interpreter as it is patched (bash-redirection-patches.ts).
  */
@@ -10,6 +11,9 @@ interface InputState {
   groupStdin?: string;
   /** The device that `groupStdin` is a part of, and how long that part was. */
   groupDevice?: { path: string; length: number } | undefined;
+  /** The rest of a file that was opened as `groupStdin`. */
+  groupFile?: string | undefined;
+  groupStdinSourceFd?: number | undefined;
   /** A device that was read. */
   endless?: string | undefined;
   /** That of the command that begins. */
@@ -21,7 +25,42 @@ interface InputState {
 export function takeDevice(state: InputState, redirections: SimpleCommandNode['redirections'], input: unknown): void {
   state.endlessInput = state.endless ?? behindDescriptor(state, redirections);
   state.endless = undefined;
-  if (typeof input === 'string') state.groupDevice = partOf(state.endlessInput, input);
+  if (typeof input !== 'string') return;
+  state.groupDevice = partOf(state.endlessInput, input);
+  const opened = redirections.findLast(({ operator, fd }) => operator.startsWith('<') && (fd ?? 0) === 0);
+  state.groupFile = opened?.operator === '<' ? input : undefined;
+}
+
+/** Programs that read their standard input when no operand says otherwise, and only then. */
+const READERS = new Set(
+  (
+    'awk b2sum base32 base64 basenc bc cat cksum column comm csplit cut dos2unix egrep envsubst expand factor fgrep fmt fold ' +
+    'grep gunzip gzip head hexdump iconv join less md5sum more nl numfmt od paste patch pr rev sed sha1sum sha224sum ' +
+    'sha256sum sha384sum sha512sum shuf sort split strings sum tac tail tee tr tsort unexpand uniq unix2dos wc xargs xxd zcat zgrep'
+  ).split(' '),
+);
+
+interface Taken {
+  stdinTaken?: { bytes: number; block: number } | undefined;
+}
+
+/**
+ * A command has read `given`, which is what the commands around it read: takes it away from those that follow. Of a
+ * file it leaves what it did not use, of a pipe what stands behind its last block. `alsoOf`: takes it from a descriptor.
+ */
+export function take(
+  state: InputState,
+  [name, given]: [name: string, given: string],
+  result: Taken,
+  alsoOf: (descriptor: number, length: number) => void,
+): void {
+  const isOwn = given !== '' && state.groupStdin === given && deviceAround(state) === undefined;
+  if (!isOwn || !READERS.has(name.slice(name.lastIndexOf('/') + 1))) return;
+  const { bytes, block } = result.stdinTaken ?? { bytes: given.length, block: 1 };
+  const isFile = state.groupFile?.endsWith(given) === true;
+  const length = Math.min(given.length, isFile ? bytes : Math.max(block, Math.ceil(bytes / block) * block));
+  state.groupStdin = given.slice(length);
+  if (state.groupStdinSourceFd !== undefined) alsoOf(state.groupStdinSourceFd, length);
 }
 
 /** What takes part of a device as its input, so that the commands in it are told. */

@@ -3,7 +3,7 @@
  * sent while it runs, and kept for them. They run when it has ended, on all of it, and what they print is what was
  * sent. Called by just-bash's interpreter as it is patched (bash-pipe-patches.ts).
  */
-import type { CommandNode } from 'just-bash';
+import type { CommandNode, SimpleCommandNode } from 'just-bash';
 import { guestFiles, type MountedFiles } from './mounted-files.ts';
 import { CallOutput, type Outlet, type OutputState, partsFor } from './outlets.ts';
 import type { OutputSinks } from './output-sinks.ts';
@@ -98,7 +98,8 @@ export class Tees {
     this.#outer = parts.outer;
     this.#cwd = parts.context.state.cwd;
     this.#sinks = guestFiles(parts.context.fs).sinks;
-    this.#copy = this.#sinks.open(this.#outer.output, (content) => this.#taken.add(content));
+    const isDropped = commands.at(-1)?.redirections?.length !== 0;
+    this.#copy = this.#sinks.open(isDropped ? null : this.#outer.output, (content) => this.#taken.add(content));
     this.#stage = commands[this.at] as CommandNode;
   }
 
@@ -172,7 +173,7 @@ export async function teesOf(
     return null;
   const readers: Reader[] = [];
   for (let at = commands.length - 1; at > 0 && commands[at] !== undefined; at -= 1) {
-    const reader = plainReader(commands[at] as CommandNode, context);
+    const reader = plainReader(commands[at] as CommandNode, context, at === commands.length - 1);
     if (reader === null || pipeline.pipeStderr?.[at]) break;
     readers.unshift(reader);
   }
@@ -184,13 +185,21 @@ export async function teesOf(
   return new Tees(pipeline, readers, { context, interpreter, outer });
 }
 
-/** A stage that prints what it reads, without redirections. */
-function plainReader(stage: CommandNode, { state }: TeeContext): Reader | null {
-  if (stage.type !== 'SimpleCommand' || stage.redirections.length > 0 || standsForMany(stage.args)) return null;
+/** A stage that prints what it reads, without redirections: the last one may drop it. */
+function plainReader(stage: CommandNode, { state }: TeeContext, isLast: boolean): Reader | null {
+  if (stage.type !== 'SimpleCommand' || standsForMany(stage.args)) return null;
+  if (stage.redirections.length > 0 && !(isLast && stage.redirections.every(dropsOutput))) return null;
   const reader = readerOf(stage, state);
   if (reader === null) return null;
   if (reader.name === 'cat') return reader.args.length === 0 ? reader : null;
   return reader.name === 'tee' && printsItsInput(reader.args) ? reader : null;
+}
+
+/** `> /dev/null`. */
+function dropsOutput({ operator, fd, target }: SimpleCommandNode['redirections'][number]): boolean {
+  const [part, ...more] = target.type === 'Word' ? target.parts : [];
+  const isNull = part?.type === 'Literal' && more.length === 0 && part.value === '/dev/null';
+  return isNull && (operator === '>' || operator === '>>') && (fd ?? 1) === 1;
 }
 
 /** Whether a word may be several, or none. */

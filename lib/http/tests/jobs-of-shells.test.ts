@@ -43,6 +43,9 @@ describe('`&` at the top level of a script', () => {
     const job = (await run('(echo one; sleep 60) 2>&1 | tee log & echo $!')).stdout.trim();
     await vi.waitFor(async () => expect((await runsOf())[0]).toMatchObject({ output_bytes: 4 }), 60_000);
     expect((await run(`kill ${job}; wait ${job}; echo $?; cat log`)).stdout).toBe('one\n143\none\n');
+    const quiet = (await run('(echo hidden; touch begun; sleep 60) | tee quiet > /dev/null & echo $!')).stdout.trim();
+    await vi.waitFor(async () => expect((await run('ls begun')).exit_code).toBe(0), 60_000);
+    expect((await run(`kill ${quiet}; wait ${quiet}; echo $?; cat quiet`)).stdout).toBe('143\nhidden\n');
     const ended = await run('(echo two; exit 3) | tee log & wait $!; echo $?; cat log');
     expect(ended.stdout).toBe('two\n0\ntwo\n');
   });
@@ -82,6 +85,20 @@ describe('`&` at the top level of a script', () => {
     expect([arrays.stdout, arrays.stderr]).toEqual(['<b  c><d>1  2\nnone\n', '']);
   });
 
+  test('loops, conditions, groups and subshells begin runs, each with what its variables are then', async () => {
+    const looped = await run('for i in 1 2 3; do (sleep 0.$i; echo "job $i") & done; wait; echo end');
+    expect([looped.stdout, looped.stderr]).toEqual(['job 1\njob 2\njob 3\nend\n', '']);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of the shell.
+    const pids = await run('for i in 3 4; do (exit $i) & p+=($!); done; for q in "${p[@]}"; do wait $q; echo $?; done');
+    expect(pids.stdout).toBe('3\n4\n');
+    const nested = await run(
+      'f() { echo "f $1 $2"; }; if true; then n=1; f $n a & fi; wait; { f 2 b & }; wait; case x in x) f 3 c & wait ;; esac; i=0; while [ $i -lt 2 ]; do i=$((i+1)); f $i d & wait; done',
+    );
+    expect(nested.stdout).toBe('f 1 a\nf 2 b\nf 3 c\nf 1 d\nf 2 d\n');
+    const apart = await run('(sleep 0.2; echo apart > apart &); wait; echo "$! now"; { sleep 1; true; }; cat apart');
+    expect(apart.stdout).toBe(' now\napart\n');
+  });
+
   test('a call that runs out of time while it waits ends, and the run goes on', async () => {
     await run('true', 'two');
     const late = await run('sleep 60 & wait', 'two', 700);
@@ -103,18 +120,18 @@ describe('`&` at the top level of a script', () => {
 
 test('`&` anywhere else is refused with a sentence before anything of the script runs', async () => {
   for (const script of [
-    'echo ran; for i in 1 2; do sleep 1 & done',
-    'echo ran; (sleep 1 &)',
-    'echo ran; { sleep 1 & }',
+    'echo ran; for i in 1 2; do sleep 1 & done > log',
+    'echo ran; (sleep 1 &) | cat',
+    'echo ran; { echo $(sleep 1 & ); }',
     'f() { sleep 1 & }; echo ran; f',
     'echo ran; x=$(sleep 1 & echo 2)',
-    'if true; then sleep 1 & fi',
+    'if [ $(sleep 1 & ) ]; then :; fi',
     "echo ran > /dev/null; eval 'sleep 1 &'",
     "bash -c 'echo ran; sleep 1 &'",
   ]) {
     const refused = await run(script, 'two');
     expect([script, refused.stdout, refused.exit_code]).toEqual([script, '', 2]);
-    expect(refused.stderr).toContain('"&" begins a run at the top level of a script alone');
+    expect(refused.stderr).toContain('"&" begins a run at the top level of a script and in its loops');
   }
   expect(await runsOf('two')).toHaveLength(1);
 });

@@ -33,9 +33,9 @@ export interface ShellJobAnswer {
 /** Carries out what a script asks for. `signal`: the call has ended. Never throws. */
 export type ShellJobHost = (request: ShellJobRequest, signal: AbortSignal) => Promise<ShellJobAnswer>;
 
-/** What a script is told in which `&` stands anywhere but at its top level. */
+/** What a script is told in which `&` stands where it cannot begin a run. */
 export const NESTED_JOB =
-  'bash: "&" begins a run at the top level of a script alone, and not in a loop, a function, a group, a subshell or a script that is called; nothing of this was run: leave "&" out, or put it at the top level\n';
+  'bash: "&" begins a run at the top level of a script and in its loops, conditions, groups and subshells, and not in a function, a pipeline, a "$(…)", a compound command with redirections or a script that is called; nothing of this was run: leave "&" out, or put it at the top level\n';
 
 /** What a script is told whose call nobody follows: a schedule's, or a component's. */
 export const NO_JOBS =

@@ -21,6 +21,9 @@ const TABLE = {
   },
 };
 
+/** Bytes that `head -n` reads of a pipe at once. */
+const HEAD_BLOCK = 8192;
+
 interface Extent {
   unit: 'lines' | 'bytes';
   /** `-` of head: all but the last; `+` of tail: from there on. */
@@ -87,7 +90,10 @@ async function run(call: CommandCall, part: (bytes: Buffer, extent: Extent) => s
     title();
     const printed = part(bytes, extent);
     printBytes(call, printed);
-    if (call.name === 'head' && hasAll(printed, extent)) call.endedEarly = true;
+    if (call.name === 'head' && hasAll(printed, extent)) {
+      call.endedEarly = true;
+      if (name === '-') call.stdinTaken = { bytes: printed.length, block: extent.unit === 'bytes' ? 1 : HEAD_BLOCK };
+    }
     followed.push({ name, bytes: bytes.length });
   }
   if (!follows) return undefined;

@@ -13,7 +13,7 @@ import {
   type ShellJobStatus,
 } from '../../../workers/protocol/shell-jobs.ts';
 import { isStopSignal, type StopSignal } from '../../../workers/protocol/stop-signals.ts';
-import { LAST_JOB, REFUSE_COMMAND, START_COMMAND } from '../background-statements.ts';
+import { APART, LAST_JOB, REFUSE_COMMAND, START_COMMAND } from '../background-statements.ts';
 import { defineCommand } from '../bash.ts';
 import { signalOneself } from '../shell-signals.ts';
 
@@ -69,7 +69,8 @@ async function start(
   [at, arrays = '']: string[],
   context: CommandContext,
 ): Promise<ExecResult> {
-  const command = caller.sources[Number(at)];
+  const isApart = at?.endsWith(APART) === true;
+  const command = caller.sources[Number.parseInt(at ?? '', 10)];
   if (command === undefined) return result('', `bash: ${START_COMMAND}: command not found\n`, NO_CHILD);
   const env: Record<string, string> = {};
   for (const [name, value] of context.env)
@@ -83,8 +84,10 @@ async function start(
     const why = request === null ? LARGE_JOB : (answer?.refusal ?? 'the call was stopped');
     return result('', `bash: cannot run in the background: ${why}\n`, 1);
   }
-  caller.own.push(job);
-  giveNumber(caller, job);
+  if (!isApart) {
+    caller.own.push(job);
+    giveNumber(caller, job);
+  }
   await context.assignShellVariable?.(LAST_JOB, String(job));
   return result('');
 }

@@ -79,6 +79,8 @@ export class CommandCall {
   exitCode = 0;
   /** It ended before its input did. */
   endedEarly = false;
+  /** How much of standard input it used, when that is not all: bytes, and how many it reads of a pipe at once. */
+  stdinTaken: { bytes: number; block: number } | undefined;
   /** Where it writes to, when that may have enough or takes output at once. */
   readonly outlet: Outlet | undefined;
   readonly isTrial: boolean;
@@ -313,7 +315,11 @@ export class CommandCall {
     const onlyText = this.#parts.every((part) => typeof part === 'string');
     const bytes = onlyText ? bytesOfText(this.#parts.join('')) : this.printed;
     const stdout = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-    const order = { ...(this.endedEarly && { endedEarly: true }), ...(this.#errorsFirst && { errorsFirst: true }) };
+    const order = {
+      stdinTaken: this.stdinTaken,
+      ...(this.endedEarly && { endedEarly: true }),
+      ...(this.#errorsFirst && { errorsFirst: true }),
+    };
     return { stdout, stdoutKind: 'bytes', stderr: this.#stderr, exitCode: this.exitCode, ...order };
   }
 

@@ -38,6 +38,16 @@ export function byteLines(bytes: Buffer, end = '\n'): string[] {
   return last === '' ? whole : [...whole, last];
 }
 
+/** The bytes of the first lines. */
+export function bytesOfLines(bytes: Uint8Array, lines: number): number {
+  let at = 0;
+  for (let line = 0; line < lines && at < bytes.length; line += 1) {
+    const end = bytes.indexOf(0x0a, at);
+    at = end === -1 ? bytes.length : end + 1;
+  }
+  return at;
+}
+
 /** Prints text in which one character stands for one byte. */
 export function printBytes(call: CommandCall, text: string): void {
   if (text !== '') call.print(Buffer.from(text, 'latin1'));

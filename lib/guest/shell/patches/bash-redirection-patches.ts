@@ -133,4 +133,16 @@ export const REDIRECTION_PATCHES: readonly BashPatch[] = [
     from: 'n.push({fd:s,path:i,direction:t.direction,body:t.body})',
     to: 'n.push({fd:s,path:i,direction:t.direction,body:t.body,content:r})',
   },
+  // `exec < file` was for the command `exec` alone: what followed read nothing, or the same line for ever.
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(u==="exec"&&(f.length===0||f[0]==="--")){',
+    to: 'if(u==="exec"&&(f.length===0||f[0]==="--")){if(y){w.finish();Object.assign(this.ctx.state,{groupStdin:n,groupStdinSourceFd:void 0});this.ctx.state.fileDescriptors?.delete(0)}',
+  },
+  // What a program has read of the input of a group or a loop was there again for the next one.
+  {
+    file: INTERPRETER_FILE,
+    from: 'return{...A,internalStdinConsumed:A.internalStdinConsumed??(p?r.length:0)}',
+    to: 'if(p&&!r)$inputs.take(i.state,[t,d],A,($fd,$length)=>tn(i,$fd,$length));return{...A,internalStdinConsumed:A.internalStdinConsumed??(p?r.length:0)}',
+  },
 ];

@@ -20,7 +20,8 @@ export interface GrepSearch {
   tell(message: string): void;
   requireTime(): void;
   /** Called when nothing more of the input is needed. */
-  ended(): void;
+  /** `lines`: says how many of them it has read. */
+  ended(lines: () => number): void;
   /** Whether lines of an earlier content were printed: groups of lines are separated across files. */
   printed: { any: boolean };
 }
@@ -93,7 +94,7 @@ class Searching {
       for (const line of this.#selected()) {
         found += 1;
         last = line.end + 1;
-        if (quiet || list !== null || found >= maxCount) this.#search.ended();
+        if (quiet || list !== null || found >= maxCount) this.#search.ended(() => this.#linesTo(line.end));
         if (quiet || list !== null) break;
         if (printing) {
           if (this.#binary || isStray(this.#text, line, this.#ascii, this.#settings)) {
@@ -129,6 +130,10 @@ class Searching {
       yield { start, end };
       start = end + 1;
     }
+  }
+
+  #linesTo(end: number): number {
+    return this.#text.slice(0, end).split(this.#end).length;
   }
 
   *#matching(): Generator<Line> {

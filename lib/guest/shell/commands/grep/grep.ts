@@ -2,12 +2,15 @@
 import type { NamedFile } from '../command-files.ts';
 import { globRegex } from '../glob.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from '../own-command.ts';
+import { bytesOfLines } from '../text-inputs.ts';
 import { type GrepMatcher, grepMatcher } from './grep-matcher.ts';
 import { GREP_OPTIONS, grepSettings } from './grep-options.ts';
 import { searchContent } from './grep-search.ts';
 import { GrepError, type GrepSettings } from './grep-settings.ts';
 
 const TROUBLE = 2;
+/** Bytes that it takes of a pipe at once: all that a pipe holds. */
+const GREP_BLOCK = 65_536;
 
 class Grep {
   readonly #call: CommandCall;
@@ -17,6 +20,8 @@ class Grep {
   #found = false;
   #troubled = false;
   #names = false;
+  /** What it read as standard input. */
+  #standard: Buffer | null = null;
   readonly #printed = { any: false };
 
   constructor(call: CommandCall, settings: GrepSettings, matcher: GrepMatcher) {
@@ -43,7 +48,8 @@ class Grep {
   /** Searches an operand; true when nothing more needs to be searched. */
   async #operand(input: string, shown: string): Promise<boolean> {
     const { recursive, directories, label } = this.#settings;
-    if (input === '-') return this.#content(this.#call.stdin, label ?? '(standard input)');
+    if (input === '-') this.#standard = this.#call.stdin;
+    if (input === '-') return this.#content(this.#standard ?? Buffer.alloc(0), label ?? '(standard input)');
     try {
       const info = this.#call.files.info(this.#call.path(input));
       if (info.kind !== 'dir') {
@@ -104,8 +110,10 @@ class Grep {
       print: (text) => this.#call.print(text),
       tell: (message) => this.#warn(message),
       requireTime: () => this.#call.requireTime(),
-      ended: () => {
+      ended: (lines) => {
         this.#call.endedEarly = true;
+        if (!this.#settings.quiet && content === this.#standard)
+          this.#call.stdinTaken = { bytes: bytesOfLines(content, lines()), block: GREP_BLOCK };
       },
       printed: this.#printed,
     });

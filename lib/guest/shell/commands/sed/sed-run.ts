@@ -21,7 +21,8 @@ export interface SedOutside {
   write(name: string, text: string): void;
   turn(): Promise<void>;
   /** Called when a command ends the script before its input. */
-  ended(): void;
+  /** `lines`: how many it has read. */
+  ended(lines: number): void;
 }
 
 interface Line {
@@ -144,7 +145,7 @@ export class SedRun {
         }
         case 'q':
         case 'Q':
-          this.#outside.ended();
+          this.#outside.ended(this.#next);
           return this.#quit(command.number ?? 0, command.name === 'q', true);
         case 'c':
           if (command.to === null || command.negated || !this.#ranges.has(command))

@@ -2,6 +2,7 @@
 import { bytesOfText, textOfBytes } from '../../../../workers/protocol/byte-text.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from '../own-command.ts';
 import { RegexError } from '../posix-regex.ts';
+import { bytesOfLines } from '../text-inputs.ts';
 import { type SedInput, type SedOutside, SedRun, type SedSettings } from './sed-run.ts';
 import { parseSed, type SedCommand, SedError } from './sed-script.ts';
 
@@ -111,7 +112,13 @@ async function scriptFile(call: CommandCall, name: string): Promise<string> {
   }
 }
 
+/** The calls that read standard input. */
+const fromStandard = new WeakSet<CommandCall>();
+/** Bytes that it reads of a pipe at once. */
+const SED_BLOCK = 4096;
+
 async function readInput(call: CommandCall, name: string): Promise<SedInput | null> {
+  if (name === '-') fromStandard.add(call);
   try {
     return { name, text: textOfBytes(await call.input(name)) };
   } catch (error) {
@@ -137,8 +144,11 @@ function outsideOf(call: CommandCall, files: WrittenFiles, print: (text: string)
     },
     write: (name, text) => files.add(name, text),
     turn: () => call.turn(),
-    ended: () => {
+    ended: (lines) => {
       call.endedEarly = true;
+      if (!fromStandard.has(call)) return;
+      const isUnbuffered = call.args.some((word) => /^(?:-[a-zA-Z]*u|--unb)/.test(word));
+      call.stdinTaken = { bytes: bytesOfLines(call.stdin, lines), block: isUnbuffered ? 1 : SED_BLOCK };
     },
   };
 }
