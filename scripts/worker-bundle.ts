@@ -67,6 +67,24 @@ function exportsOf(code: string): string {
   return `export ${names} from ${JSON.stringify(join(ROOT, BASH_BUNDLE, 'index.js'))};`;
 }
 
+/** The address of a program for an interpreter, as lib/guest/source-text.ts has it written. */
+const PROGRAM = /\bsourceText\(\s*new URL\(\s*'(\.\/[^']+)',\s*import\.meta\.url,?\s*\),?\s*\)/g;
+
+/** Puts the texts of such programs in the place of their addresses. They are sources of the bundle: `programs`. */
+function inlinePrograms(programs: Set<string>): Plugin {
+  return {
+    name: 'inline-programs',
+    transform(code, id) {
+      if (!id.startsWith(join(ROOT, 'lib/guest/')) || !code.includes('sourceText(')) return null;
+      return code.replaceAll(PROGRAM, (_, name: string) => {
+        const path = join(dirname(id), name);
+        programs.add(relative(ROOT, path));
+        return JSON.stringify(readFileSync(path, 'utf8'));
+      });
+    },
+  };
+}
+
 /**
  * Parts of Node that few calls use. A process loads one when one of its functions is called for the first time, which
  * saves a start several milliseconds of processor time each.
@@ -129,7 +147,11 @@ const PATCHES = readdirSync(join(ROOT, 'lib', 'guest', 'shell', 'patches'))
 const SMALL = 8000;
 
 /** Bundles one entry; the modules of `first` are in its own file. */
-async function bundleOnce([name, path]: [string, string], first: ReadonlySet<string>): Promise<OutputChunk[]> {
+async function bundleOnce(
+  [name, path]: [string, string],
+  first: ReadonlySet<string>,
+  programs: Set<string>,
+): Promise<OutputChunk[]> {
   const bundle = await rolldown({
     cwd: ROOT,
     input: { [name]: path },
@@ -137,7 +159,7 @@ async function bundleOnce([name, path]: [string, string], first: ReadonlySet<str
     external: (id) => EXTERNAL.test(id) && !LATE.has(id),
     resolve: { conditionNames: ['node', 'import'] },
     preserveEntrySignatures: false,
-    plugins: [patchBash(), hostModules()],
+    plugins: [patchBash(), inlinePrograms(programs), hostModules()],
   });
   const { output } = await bundle.generate({
     format: 'cjs',
@@ -174,18 +196,19 @@ function firstModules(chunks: readonly OutputChunk[]): Set<string> {
  * Bundles one entry. A file for each thing that two parts share would be thirty for a worker's start and first command,
  * and finding them takes more processor time than their code: Node's own search becomes hot enough to be optimised.
  */
-async function bundleEntry(entry: [string, string]): Promise<OutputChunk[]> {
-  return bundleOnce(entry, firstModules(await bundleOnce(entry, new Set())));
+async function bundleEntry(entry: [string, string], programs: Set<string>): Promise<OutputChunk[]> {
+  return bundleOnce(entry, firstModules(await bundleOnce(entry, new Set(), programs)), programs);
 }
 
 /** Bundles the entries into a folder of this version, unless that is there. Throws what the bundler throws. */
 export async function bundleWorkers(): Promise<void> {
   const parent = join(ROOT, BUNDLES);
-  const chunks = (await Promise.all(Object.entries(ENTRIES).map(bundleEntry))).flat();
+  const programs = new Set<string>();
+  const chunks = (await Promise.all(Object.entries(ENTRIES).map((entry) => bundleEntry(entry, programs)))).flat();
   const modules = new Set(chunks.flatMap(({ moduleIds }) => moduleIds.map((id) => relative(ROOT, id))));
   const hashes = (paths: string[]) =>
     Object.fromEntries(paths.sort().map((path) => [path, sourceHash(join(ROOT, path))]));
-  const sources = hashes([...modules].filter((path) => path.startsWith('lib/')));
+  const sources = hashes([...[...modules].filter((path) => path.startsWith('lib/')), ...programs]);
   const tools = hashes(['package-lock.json', relative(ROOT, fileURLToPath(import.meta.url)), ...PATCHES]);
   const folder = createHash('sha256')
     .update(JSON.stringify([sources, tools]))

@@ -10,6 +10,7 @@ import { installGlobals, newQuickJs, STACK_BYTES } from '../javascript/javascrip
 import { escapeLoneSurrogates, type HostFunction, JavaScriptBridge } from '../javascript/javascript-bridge.ts';
 import { JavaScriptFetch } from '../javascript/javascript-fetch.ts';
 import { failedResult, type JavaScriptResult, settleValue } from '../javascript/javascript-values.ts';
+import { sourceText } from '../source-text.ts';
 import { vfsFunctions } from '../vfs-functions.ts';
 import {
   type ComponentInterpreter,
@@ -40,24 +41,7 @@ const ENV_SETTER = `((parse, define) => (text) => {
  * A state that is one string is remembered as it is, any other one as its JSON: only that tells whether an object has
  * changed.
  */
-const KEEPER = `((toJson) => {
-  let last;
-  let isJson = true;
-  return (value, kept, keptIsJson) => {
-    if (kept !== undefined) {
-      last = kept;
-      isJson = keptIsJson;
-      return;
-    }
-    const isText = typeof value === 'string';
-    if (isText && !isJson && value === last) return true;
-    const now = toJson(value);
-    if (isJson && now === last) return true;
-    last = isText ? value : now;
-    isJson = !isText;
-    return now;
-  };
-})`;
+const KEEPER = sourceText(new URL('./keeper.cjs', import.meta.url));
 
 /** What a guest's function is given: a value as its JSON, or a string as it is. */
 interface GuestArgument {

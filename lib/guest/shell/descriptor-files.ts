@@ -20,7 +20,7 @@ export interface ShellState {
   /** What the running command would read, a char a byte. */
   input?: () => string;
   /** What stands behind `<(command)`, a char a byte. `content` is ours (bash-redirection-patches.ts). */
-  processSubstitutions?: readonly { path: string; content?: string }[];
+  processSubstitutions?: readonly { path: string; direction: string; content?: string }[];
   /** A device without an end of which a part was read. */
   endless?: string | undefined;
 }
@@ -60,7 +60,7 @@ export class DescriptorFiles {
 
   /** What is left to read of a descriptor without a file; null for any other path. */
   content(path: string): string | null {
-    const piped = this.#state?.processSubstitutions?.find((substitution) => substitution.path === path);
+    const piped = this.#state?.processSubstitutions?.find((one) => one.path === path && one.direction === 'input');
     if (piped !== undefined) return textOfBytes(Buffer.from(piped.content ?? '', 'latin1'));
     const number = this.#numberAt(path);
     if (number === null || this.target(path) !== null) return null;

@@ -16,6 +16,7 @@ import type { OutputSinks } from '../output-sinks.ts';
 import { reasonFor } from '../posix-error.ts';
 import { CommandFiles, type CommandSystem } from './command-files.ts';
 import { type GivenOption, OptionError, type OptionNames, parseOptions } from './options.ts';
+import { bytesOfResult, quotedWord } from './program-results.ts';
 import { TimeLimit, type TimeLimitOptions } from './time-limit.ts';
 
 /** How long a command runs before pending requests are served, in milliseconds. */
@@ -305,9 +306,9 @@ export class CommandCall {
     // A program has the variables that the shell exports.
     const env = options.replaceEnv ? options.env : { ...this.context.exportedEnv, ...options.env };
     const settings = { cwd: this.cwd, args: rest, ...(signal && { signal }), ...outlet, ...more, ...(env && { env }) };
-    if (inheritsStdin && execWithInheritedStdin) return execWithInheritedStdin(quoted(first), settings);
-    if (stdin === undefined) return exec(quoted(first), settings);
-    return exec(quoted(first), { ...settings, stdin: Buffer.from(stdin).toString('latin1'), stdinKind: 'bytes' });
+    if (inheritsStdin && execWithInheritedStdin) return execWithInheritedStdin(quotedWord(first), settings);
+    if (stdin === undefined) return exec(quotedWord(first), settings);
+    return exec(quotedWord(first), { ...settings, stdin: Buffer.from(stdin).toString('latin1'), stdinKind: 'bytes' });
   }
 
   /** What has been written so far. */
@@ -341,17 +342,6 @@ export class CommandCall {
   #version(): string {
     return `${this.name} (built into the sandbox's shell, as GNU ${this.#command.like ?? 'coreutils 9.1'})\n`;
   }
-}
-
-/** The stdout of a command as bytes. */
-function bytesOfResult({ stdout, stdoutKind, stdoutEncoding }: ExecResult): Uint8Array {
-  const bytes = stdoutKind === 'bytes' || stdoutEncoding === 'binary';
-  return bytes ? Buffer.from(stdout, 'latin1') : bytesOfText(stdout);
-}
-
-/** A word of the shell that stands for exactly this text. */
-function quoted(text: string): string {
-  return /^[\w./+@%:=,-]+$/.test(text) && !text.includes('=') ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** The shell's command of an own command, whose code is loaded by its first call. */

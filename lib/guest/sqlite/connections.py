@@ -1,5 +1,5 @@
-/** The cursors and connections of Python's `sqlite3` module (python-module.ts). */
-export const CONNECTIONS = String.raw`def _unsupported(name):
+# The cursors and connections of sqlite3, behind module.py: see python-module.ts.
+def _unsupported(name):
     def method(self, *args, **kwargs):
         raise NotSupportedError(name + " is not supported in this sandbox")
     method.__name__ = name
@@ -360,4 +360,3 @@ def enable_callback_tracebacks(flag, /):
 for _kind in (Warning, Error, InterfaceError, DatabaseError, DataError, OperationalError, IntegrityError, InternalError,
               ProgrammingError, NotSupportedError, Row, Cursor, Connection, PrepareProtocol):
     _kind.__module__ = "sqlite3"
-`;
