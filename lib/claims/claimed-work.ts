@@ -7,8 +7,6 @@ import type { Logger } from '../base/log.ts';
 import type { ClaimKind } from '../registry/claims.ts';
 import type { Claims, HeldClaim } from './claims.ts';
 
-const POLL_MS = 25;
-
 interface ClaimedWorkParts<T> {
   claims: Claims;
   log: Logger;
@@ -48,7 +46,8 @@ interface Turn extends WorkTurn {
 }
 
 interface UnderWay {
-  isCalledOff: boolean;
+  /** Aborted when it is called off, or the server stops. */
+  readonly off: AbortController;
   ended: Promise<void>;
 }
 
@@ -79,6 +78,7 @@ export class ClaimedWork<T> {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#leave();
+    for (const { off } of this.#underWay.values()) off.abort();
     await this.#looking?.catch(() => undefined);
     await this.idle();
   }
@@ -108,22 +108,23 @@ export class ClaimedWork<T> {
     if (this.#underWay.has(key)) return;
     const held = claim ?? (this.#isStopped ? null : await claims.acquire(kind, key));
     if (held === null) return;
-    const piece: UnderWay = { isCalledOff: false, ended: Promise.resolve() };
+    const piece: UnderWay = { off: new AbortController(), ended: Promise.resolve() };
     this.#underWay.set(key, piece);
     const turn = this.#turn(held, piece, isTakenUp);
-    piece.ended = this.#toItsEnd(item, turn, isLater).finally(() => this.#underWay.delete(key));
+    const isOver = AbortSignal.any([piece.off.signal, held.signal]);
+    piece.ended = this.#toItsEnd(item, turn, isOver, isLater).finally(() => this.#underWay.delete(key));
   }
 
   /** Ends a piece of work where it is, whoever has it: here what is under way of it ends first. */
   async callOff(key: string): Promise<void> {
     const piece = this.#underWay.get(key);
     if (piece === undefined) return this.#parts.claims.revoke(this.#parts.kind, key);
-    piece.isCalledOff = true;
+    piece.off.abort();
     await piece.ended;
   }
 
   #turn(claim: HeldClaim, piece: UnderWay, isTakenUp: boolean): Turn {
-    const isOver = () => this.#isStopped || piece.isCalledOff || claim.isOver;
+    const isOver = () => this.#isStopped || piece.off.signal.aborted || claim.isOver;
     return {
       claim,
       isTakenUp,
@@ -134,8 +135,8 @@ export class ClaimedWork<T> {
     };
   }
 
-  /** Never rejects. */
-  async #toItsEnd(item: T, turn: Turn, isLater: boolean): Promise<void> {
+  /** Never rejects. `isOver` is aborted when nothing more of it is to be done. */
+  async #toItsEnd(item: T, turn: Turn, isOver: AbortSignal, isLater: boolean): Promise<void> {
     const { log, what, keyOf, carryOut, pauseMs } = this.#parts;
     try {
       for (let round = isLater ? 0 : 1; !turn.isOver; round += 1) {
@@ -147,8 +148,8 @@ export class ClaimedWork<T> {
           }
         }
         turn.isAgain = true;
-        const until = performance.now() + pauseMs(Math.max(1, round));
-        while (performance.now() < until && !turn.isOver) await setTimeout(POLL_MS);
+        // It ends with its signal, and the loop looks why.
+        await setTimeout(pauseMs(Math.max(1, round)), undefined, { signal: isOver }).catch(() => undefined);
       }
     } finally {
       await turn.claim.release();
