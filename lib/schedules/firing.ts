@@ -227,7 +227,7 @@ function passedOverBy(
   const first = nextTime(row, planned);
   const times = first === null ? null : timesInWords(row, first, (next.nextAt ?? now + 1) - 1);
   if (times === null) return undefined;
-  const why = isFailure(result) ? 'the run before failed, and the next one waits' : 'the run before took as long';
+  const why = whyPassedOver(result);
   const startedMs = now * 1000;
   return {
     id: newId('run'),
@@ -238,6 +238,12 @@ function passedOverBy(
     actor,
     error: `It was due and left out, as ${why}: ${times}.`,
   };
+}
+
+/** Why times after a run are left out. How long a lost one ran is not known, nor since when no server was there. */
+function whyPassedOver(result: RunResult): string {
+  if (result === 'lost') return 'the run before was under way still, or no server ran';
+  return isFailure(result) ? 'the run before failed, and the next one waits' : 'the run before took as long';
 }
 
 function entryOf(row: ScheduleRow, run: ScheduleRunRow, executed: Executed, at: number) {
