@@ -43,7 +43,7 @@ export async function giveUpFiles(
       if (found !== 'absent' && found !== 'other') continue;
       const raised = FAULT_OF[found];
       const line = { reason: raised.fault, error: `${raised.reason}: ${reason}` };
-      await registry.instances.setFault(row.id, raised, ledgerEntry(repair, row, CAUSE, 'fault.raised', line));
+      await registry.instances.setFault(row.id, raised, ledgerEntry(repair, row, CAUSE, 'fault.raised', line), row);
       faulted += 1;
     }
     after = rows.length < PAGE ? null : (rows.at(-1)?.id ?? null);

@@ -198,8 +198,16 @@ export interface InstanceStore {
    * active instance.
    */
   commit(transition: Transition): Promise<InstanceRow>;
-  /** Sets or clears a fault without a transition, with its ledger line. */
-  setFault(id: InstanceId, fault: { fault: Fault; reason: string } | null, ledger: LedgerEntry): Promise<void>;
+  /**
+   * Sets or clears a fault without a transition, with its ledger line. `asRead`: the row by which that was decided;
+   * false, with nothing written, when it has another generation or another owner by now.
+   */
+  setFault(
+    id: InstanceId,
+    fault: { fault: Fault; reason: string } | null,
+    ledger: LedgerEntry,
+    asRead?: Pick<InstanceRow, 'generation' | 'ownerToken'>,
+  ): Promise<boolean>;
   /**
    * Records the background check of a file at rest, and the bytes of its volumes when known, if the row still has that
    * generation.
@@ -231,8 +239,11 @@ export interface InstanceStore {
   uploadBacklog(host?: string): Promise<UploadBacklog>;
   /** Number of rows that name an object in the store. */
   countInStore(): Promise<number>;
-  /** Sets `updated` (never backwards) and `bytes` of many rows in one transaction; skips unknown and deleted ones. */
-  touch(touches: { id: InstanceId; updated: number; bytes?: number | null }[]): Promise<void>;
+  /**
+   * Sets `updated` (never backwards) and `bytes` of many rows in one transaction; skips unknown and deleted ones, and
+   * the bytes of rows that are not `owner`'s any more.
+   */
+  touch(touches: { id: InstanceId; updated: number; bytes?: number | null; owner?: RowOwner }[]): Promise<void>;
   /**
    * Sets `updated` back to `now` in at most `limit` rows that are not deleted, where it is more than `slack` seconds
    * later, and their due time with it. Returns the number of rows. Happens only when the clock was set back. `host`:

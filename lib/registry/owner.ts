@@ -39,3 +39,17 @@ export function ownershipAfter(
   if (!isLocal(row)) return { ownerHost: null, ownerTerm: null, ownerToken: null };
   return { ownerHost: by?.host ?? row.ownerHost, ownerTerm: by?.term ?? row.ownerTerm, ownerToken: null };
 }
+
+/** Whether what `by` has measured of a row may still be written: nobody else has acquired it since. */
+export function mayMeasure(row: Pick<InstanceRow, 'ownerHost' | 'ownerToken'>, by: RowOwner): boolean {
+  if (row.ownerToken !== null) return row.ownerToken === by.token;
+  return row.ownerHost === null || row.ownerHost === by.host;
+}
+
+/** Whether nobody has moved or acquired a row since it was read. */
+export function isSameAcquisition(
+  row: Pick<InstanceRow, 'generation' | 'ownerToken'>,
+  asRead: Pick<InstanceRow, 'generation' | 'ownerToken'>,
+): boolean {
+  return row.generation === asRead.generation && row.ownerToken === asRead.ownerToken;
+}

@@ -31,6 +31,7 @@ export function registryOfHost<R extends Registry>(registry: R, host: HostIdenti
     },
     commit: async (transition) => note(await instances.commit({ ...transition, owner: ownerOf(transition.id) })),
     abandon: async (id, patch, ledger) => note(await instances.abandon(id, patch, ledger, ownerOf(id))),
+    touch: (touches) => instances.touch(touches.map((one) => ({ ...one, owner: ownerOf(one.id) }))),
     // A start has no tokens: those in its rows are of its process before, which has ended.
     unsettled: async () => (await instances.unsettled(host.name)).map(note),
     due: (now, limit) => instances.due(now, limit, host.name),

@@ -53,7 +53,7 @@ export const WRITE_RULES: WriteRules = {
     recordBrought: { again: 'it compares the generation, and records the same' },
     patch: { answer: (registry, [id]) => registry.instances.get(id) },
     relabel: { answer: () => 'changed' },
-    setFault: nothing,
+    setFault: yes,
     adopt: { answer: (registry, [{ id }]) => there(registry.instances.get(id)) },
     recordCheck: { again: 'it compares the generation, and records the same' },
     touch: { again: 'times never go backwards, and the sizes are the same' },

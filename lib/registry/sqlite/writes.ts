@@ -11,7 +11,7 @@ import { plan } from '../../lifecycle/plan.ts';
 import { type State, transition } from '../../lifecycle/states.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import type { InstancePatch, InstanceStore, Transition } from '../instances.ts';
-import { UNOWNED } from '../owner.ts';
+import { isSameAcquisition, mayMeasure, UNOWNED } from '../owner.ts';
 import {
   invalidTransition,
   ownerChanged,
@@ -35,9 +35,6 @@ import { type DockingCheck, isDockedAnew } from './schedule-allowance.ts';
 import type { SeedingChunk, SeedingChunks } from './seeding-chunks.ts';
 import type { StoreNameTable } from './store-names.ts';
 import type { ThresholdTable } from './threshold-table.ts';
-
-type Fault = NonNullable<Transition['fault']>;
-type Touch = Parameters<InstanceStore['touch']>[0][number];
 
 export class InstanceWriter {
   readonly #database: RegistryDatabase;
@@ -315,10 +312,12 @@ export class InstanceWriter {
     });
   }
 
-  setFault(id: InstanceId, fault: Fault | null, entry: LedgerEntry): void {
-    this.#logged([entry], () => {
+  setFault(...[id, fault, entry, asRead]: Parameters<InstanceStore['setFault']>): boolean {
+    return this.#logged([entry], (cancel) => {
       const before = this.#existing(id);
+      if (asRead !== undefined && !isSameAcquisition(before, asRead)) return cancel(false);
       this.#update(before, { ...before, ...faultOf(fault, before) });
+      return true;
     });
   }
 
@@ -339,14 +338,14 @@ export class InstanceWriter {
   }
 
   /** Skips unknown and deleted ids: a touched sandbox may be gone by now. */
-  touch(touches: Touch[]): void {
+  touch(touches: Parameters<InstanceStore['touch']>[0]): void {
     if (touches.length === 0) return;
     this.#database.write(() => {
-      for (const { id, updated, bytes } of touches) {
+      for (const { id, updated, bytes, owner } of touches) {
         const before = findRow(this.#database, id);
         if (before === null || before.state === 'deleted') continue;
-        const after = { ...before, updated: Math.max(before.updated, updated) };
-        this.#update(before, bytes === undefined ? after : { ...after, bytes });
+        const measured = bytes !== undefined && (owner === undefined || mayMeasure(before, owner)) ? { bytes } : {};
+        this.#update(before, { ...before, updated: Math.max(before.updated, updated), ...measured });
       }
     });
   }

@@ -5,7 +5,7 @@ import type { InvitationRow } from '../invitations.ts';
 import type { NewKey } from '../keys.ts';
 import type { Registry } from '../registry.ts';
 import type { InstanceRow } from '../types.ts';
-import { entry, makeInstance, type RegistryDriver, START } from './fixtures.ts';
+import { entry, makeInstance, type RegistryUnderTest, START } from './fixtures.ts';
 
 function key(id: string, over: Partial<NewKey> = {}): NewKey {
   return {
@@ -36,7 +36,7 @@ function invitation(id: string, over: Partial<InvitationRow> = {}): InvitationRo
   };
 }
 
-export function accessSuite(driver: RegistryDriver): void {
+export function accessSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { instanceId, type PlainIds } from '../../testing/plain-ids.ts';
 import type { AgentRow } from '../agents.ts';
 import type { Registry } from '../registry.ts';
-import { entry, type RegistryDriver, START } from './fixtures.ts';
+import { entry, type RegistryUnderTest, START } from './fixtures.ts';
 
 const agent = (name: string, over: Partial<AgentRow> = {}): AgentRow => ({
   tenant: 'acme',
@@ -22,7 +22,7 @@ const agent = (name: string, over: Partial<AgentRow> = {}): AgentRow => ({
   ...over,
 });
 
-export function agentSuite(driver: RegistryDriver): void {
+export function agentSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

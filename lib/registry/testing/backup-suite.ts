@@ -4,11 +4,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
-import { entry, type RegistryDriver, START } from './fixtures.ts';
+import { entry, type RegistryUnderTest, START } from './fixtures.ts';
 
 const START_MS = START * 1000;
 
-export function backupSuite(driver: RegistryDriver): void {
+export function backupSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { ClaimTicket } from '../claims.ts';
 import type { Registry } from '../registry.ts';
-import type { RegistryDriver } from './fixtures.ts';
+import type { RegistryUnderTest } from './fixtures.ts';
 
 function ticket(token: string, over: Partial<ClaimTicket> = {}): ClaimTicket {
   return { kind: 'job', work: 'j-1', host: 'one', term: 1, token, lastsMs: 30_000, ...over };
 }
 
-export function claimSuite(driver: RegistryDriver): void {
+export function claimSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -7,7 +7,7 @@ import { claimSuite } from './claim-suite.ts';
 import { copySuite } from './copy-suite.ts';
 import { countSuite } from './count-suite.ts';
 import { createSuite } from './create-suite.ts';
-import type { RegistryDriver } from './fixtures.ts';
+import type { RegistryUnderTest } from './fixtures.ts';
 import { guestSuite } from './guest-suite.ts';
 import { jobSuite } from './job-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
@@ -29,7 +29,7 @@ import { webhookSuite } from './webhook-suite.ts';
 import { workbookSuite } from './workbook-suite.ts';
 
 /** Runs the registry suite on a driver. */
-export function registryContract(name: string, driver: RegistryDriver): void {
+export function registryContract(name: string, driver: RegistryUnderTest): void {
   describe(name, () => {
     describe('rows', () => createSuite(driver));
     describe('transitions', () => transitionSuite(driver));

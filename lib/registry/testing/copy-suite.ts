@@ -5,7 +5,7 @@ import { instanceId, type PlainIds } from '../../testing/plain-ids.ts';
 import type { BlueprintRow, SnapshotRow } from '../copies.ts';
 import type { Registry } from '../registry.ts';
 import type { NewStoreName } from '../store-names.ts';
-import { entry, HOSTILE, instance, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import { entry, HOSTILE, instance, makeInstance, type RegistryUnderTest, START, transitionTo } from './fixtures.ts';
 
 const HASH = 'a'.repeat(64);
 const OTHER = 'b'.repeat(64);
@@ -33,7 +33,7 @@ const blueprint = (name: string, over: Partial<BlueprintRow> = {}): BlueprintRow
   ...over,
 });
 
-export function copySuite(driver: RegistryDriver): void {
+export function copySuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   const lineCount = async () => (await registry.ledger.page({}, 500)).rows.length;
   beforeEach(async () => {

@@ -5,10 +5,10 @@ import { FAULTS } from '../../lifecycle/words.ts';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import type { InstanceRow } from '../types.ts';
-import { entry, everyRow, instance, intent, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import { entry, everyRow, instance, intent, type RegistryUnderTest, START, transitionTo } from './fixtures.ts';
 import { dice, pages } from './list-cases.ts';
 
-export function countSuite(driver: RegistryDriver): void {
+export function countSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -8,13 +8,13 @@ import {
   HOSTILE,
   instance,
   makeInstance,
-  type RegistryDriver,
+  type RegistryUnderTest,
   START,
   storeWorkbook,
   transitionTo,
 } from './fixtures.ts';
 
-export function createSuite(driver: RegistryDriver): void {
+export function createSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -25,7 +25,7 @@ export const FILE: FileRecord = {
 };
 
 /** One driver: how the suite opens a registry, a second connection to the same data, and how it cleans up. */
-export interface RegistryDriver {
+export interface RegistryUnderTest {
   /** A new and empty registry. */
   open(): Promise<PlainIds<Registry>>;
   /** Another connection to the registry that `open` returned last; `thresholds` as of another start. */

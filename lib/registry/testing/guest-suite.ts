@@ -3,11 +3,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import { type EnvironmentKind, effectiveVariables } from '../environments.ts';
 import type { Registry } from '../registry.ts';
-import { entry, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import { entry, makeInstance, type RegistryUnderTest, START, transitionTo } from './fixtures.ts';
 
 const BY = { now: START, actor: 'key:test' };
 
-export function guestSuite(driver: RegistryDriver): void {
+export function guestSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -6,7 +6,7 @@ import { eachOf } from '../each-of.ts';
 import type { ListFilter } from '../instances.ts';
 import type { JobResultRow, NewJob, SelectedInstance } from '../jobs.ts';
 import type { Registry } from '../registry.ts';
-import { entry, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import { entry, makeInstance, type RegistryUnderTest, START, transitionTo } from './fixtures.ts';
 
 function job(id: string, over: Partial<NewJob> = {}): NewJob {
   return {
@@ -34,7 +34,7 @@ const result = (position: number, over: Partial<JobResultRow> = {}): JobResultRo
   ...over,
 });
 
-export function jobSuite(driver: RegistryDriver): void {
+export function jobSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

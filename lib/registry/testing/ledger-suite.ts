@@ -13,7 +13,7 @@ import {
   instance,
   intent,
   makeInstance,
-  type RegistryDriver,
+  type RegistryUnderTest,
   START,
   THRESHOLDS,
   transitionTo,
@@ -21,7 +21,7 @@ import {
 
 const NEVER = 9_000_000_000;
 
-export function ledgerSuite(driver: RegistryDriver): void {
+export function ledgerSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

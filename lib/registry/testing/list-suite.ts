@@ -5,10 +5,10 @@ import type { PlainIds } from '../../testing/plain-ids.ts';
 import { LIST_SORTS, type ListRequest } from '../instances.ts';
 import type { Registry } from '../registry.ts';
 import type { DueTarget } from '../types.ts';
-import { entry, everyRow, HOSTILE, makeInstance, type RegistryDriver, START } from './fixtures.ts';
+import { entry, everyRow, HOSTILE, makeInstance, type RegistryUnderTest, START } from './fixtures.ts';
 import { FILTERS, inOrder, matches, mix, pages } from './list-cases.ts';
 
-export function listSuite(driver: RegistryDriver): void {
+export function listSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

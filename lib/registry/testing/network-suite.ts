@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { NetworkPolicyRow } from '../network.ts';
 import type { Registry } from '../registry.ts';
-import { entry, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import { entry, makeInstance, type RegistryUnderTest, START, transitionTo } from './fixtures.ts';
 
 const POLICY: NetworkPolicyRow = {
   rules: [{ url: 'https://api.test/v1/', methods: ['GET'], private: false }],
@@ -15,7 +15,7 @@ const POLICY: NetworkPolicyRow = {
 /** The end of time, in hours. */
 const END = 1_000_000;
 
-export function networkSuite(driver: RegistryDriver): void {
+export function networkSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

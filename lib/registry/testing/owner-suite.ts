@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import type { RowOwner } from '../types.ts';
-import { FILE, intent, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import { entry, FILE, intent, makeInstance, type RegistryUnderTest, START, transitionTo } from './fixtures.ts';
 
 const ONE: RowOwner = { host: 'one', term: 1, token: 'of one' };
 const AGAIN: RowOwner = { ...ONE, token: 'of one, later' };
 const TWO: RowOwner = { host: 'two', term: 2, token: 'of two' };
 
-export function ownerSuite(driver: RegistryDriver): void {
+export function ownerSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();
@@ -43,6 +43,25 @@ export function ownerSuite(driver: RegistryDriver): void {
     expect(await registry.instances.begin('a', intent(active, { verb: 'suspend' }), { owner: AGAIN })).toBe(false);
     expect(await registry.instances.begin('a', intent(active, { verb: 'suspend' }), { owner: ONE })).toBe(true);
     expect(await registry.instances.abandon('a', {}, [], ONE)).toMatchObject({ ownerToken: 'of one', pending: null });
+  });
+
+  test('a fault that was decided by an earlier owner’s row, and bytes that it measured, are not written', async () => {
+    const row = await makeInstance(registry, 'a', 'suspended');
+    const { instances, ledger } = registry;
+    const fault = { fault: 'missing', reason: 'it was not there' } as const;
+    await instances.touch([{ id: 'a', updated: START, bytes: 5, owner: { ...ONE, token: null } }]);
+    await instances.begin('a', intent(row), { owner: TWO });
+    const lines = await ledger.lastSeq();
+    expect(await instances.setFault('a', fault, entry(), row)).toBe(false);
+    await instances.touch([{ id: 'a', updated: START + 9, bytes: 7, owner: ONE }]);
+    expect(await instances.get('a')).toMatchObject({ fault: null, bytes: 5, updated: START + 9, ownerHost: 'two' });
+    const active = await instances.commit(transitionTo(row, 'active', { owner: TWO }));
+    expect(await instances.setFault('a', fault, entry(), row)).toBe(false);
+    await instances.touch([{ id: 'a', updated: START, bytes: 8, owner: { ...TWO, token: null } }]);
+    expect([(await instances.get('a'))?.bytes, await ledger.lastSeq()]).toEqual([active.bytes, lines + 1]);
+    expect(await instances.setFault('a', fault, entry(), active)).toBe(true);
+    await instances.touch([{ id: 'a', updated: START, bytes: 9, owner: TWO }]);
+    expect(await instances.get('a')).toMatchObject({ fault: 'missing', bytes: 9 });
   });
 
   test('at rest no row has a token, and its host only while that one alone has the file', async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { PeopleCondition, PeopleRecord } from '../people.ts';
 import type { Registry } from '../registry.ts';
-import { HOSTILE, type RegistryDriver } from './fixtures.ts';
+import { HOSTILE, type RegistryUnderTest } from './fixtures.ts';
 
 const AT = new Date('2026-03-01T10:00:00.123Z');
 const LATER = new Date(AT.getTime() + 1);
@@ -35,7 +35,7 @@ const is = (
   connector: PeopleCondition['connector'] = 'and',
 ): PeopleCondition => ({ field, operator, value, connector });
 
-export function peopleSuite(driver: RegistryDriver): void {
+export function peopleSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { TenantFilter } from '../quotas.ts';
 import type { Registry } from '../registry.ts';
-import { entry, instance, intent, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import { entry, instance, intent, makeInstance, type RegistryUnderTest, START, transitionTo } from './fixtures.ts';
 
 const changed = entry({ type: 'tenant.changed' });
 const code = (work: () => unknown) =>
@@ -15,7 +15,7 @@ const code = (work: () => unknown) =>
         `${error.code} ${error.extra?.quota} ${error.extra?.used}/${error.extra?.limit}`,
     );
 
-export function quotaSuite(driver: RegistryDriver): void {
+export function quotaSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

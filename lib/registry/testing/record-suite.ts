@@ -7,13 +7,13 @@ import {
   FILE,
   instance,
   makeInstance,
-  type RegistryDriver,
+  type RegistryUnderTest,
   START,
   THRESHOLDS,
   transitionTo,
 } from './fixtures.ts';
 
-export function recordSuite(driver: RegistryDriver): void {
+export function recordSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

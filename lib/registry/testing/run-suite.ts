@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { instanceId, type PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import type { NewRunRow, RunConclusion } from '../runs.ts';
-import { entry, instance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import { entry, instance, type RegistryUnderTest, START, transitionTo } from './fixtures.ts';
 
 const LIMITS = { perSandbox: 2, perTenant: 3, keptPerSandbox: 2 };
 const DONE: RunConclusion = {
@@ -33,7 +33,7 @@ function newRun(id: string, over: Partial<NewRunRow> = {}): NewRunRow {
   };
 }
 
-export function runSuite(driver: RegistryDriver): void {
+export function runSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -4,7 +4,7 @@ import { instanceId, type PlainIds } from '../../testing/plain-ids.ts';
 import type { ClaimTicket } from '../claims.ts';
 import type { Registry } from '../registry.ts';
 import type { NewRun, NewSchedule, ScheduleArming, ScheduledOutcome, ScheduleRow } from '../schedules.ts';
-import { entry, instance, intent, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import { entry, instance, intent, makeInstance, type RegistryUnderTest, START, transitionTo } from './fixtures.ts';
 
 const LIMITS = { perSandbox: 3, perTenant: 5 };
 const NOON: ScheduleArming = { nextAt: START + 100, notBefore: null, spread: 7, backlogUntil: null };
@@ -54,7 +54,7 @@ const CLAIM: ClaimTicket = {
   lastsMs: 30_000,
 };
 
-export function scheduleSuite(driver: RegistryDriver): void {
+export function scheduleSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

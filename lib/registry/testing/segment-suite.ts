@@ -3,11 +3,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import type { Segment } from '../segments.ts';
-import { entry, type RegistryDriver, START } from './fixtures.ts';
+import { entry, type RegistryUnderTest, START } from './fixtures.ts';
 
 const START_MS = START * 1000;
 
-export function segmentSuite(driver: RegistryDriver): void {
+export function segmentSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { instanceId, type PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import type { ShareRow } from '../shares.ts';
-import { entry, type RegistryDriver, START } from './fixtures.ts';
+import { entry, type RegistryUnderTest, START } from './fixtures.ts';
 
 function share(id: string, over: Partial<ShareRow> = {}): ShareRow {
   return {
@@ -28,7 +28,7 @@ function share(id: string, over: Partial<ShareRow> = {}): ShareRow {
 const shipped = entry({ type: 'bundle.shipped' });
 const ids = (page: { rows: ShareRow[] }) => page.rows.map(({ id }) => id);
 
-export function shareSuite(driver: RegistryDriver): void {
+export function shareSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PlainIds, withPlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
-import { type RegistryDriver, THRESHOLDS } from './fixtures.ts';
+import { type RegistryUnderTest, THRESHOLDS } from './fixtures.ts';
 import { placeNewRegistry } from './new-registry.ts';
 import { openTestRegistry } from './open-test-registry.ts';
 
 /** `wrap` gets every opened registry, and returns the one that the suite uses. */
-export function sqliteDriver(wrap = (registry: Registry): Registry => registry): RegistryDriver {
+export function sqliteDriver(wrap = (registry: Registry): Registry => registry): RegistryUnderTest {
   let folder = '';
   let opened: PlainIds<Registry>[] = [];
   const again = async (thresholds = THRESHOLDS) => {

@@ -6,13 +6,13 @@ import type { StoredRecord } from '../instances.ts';
 import type { Registry } from '../registry.ts';
 import type { NewStoreName } from '../store-names.ts';
 import type { InstanceRow, RowOwner } from '../types.ts';
-import { entry, FILE, intent, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import { entry, FILE, intent, makeInstance, type RegistryUnderTest, START, transitionTo } from './fixtures.ts';
 
 const ONE: RowOwner = { host: 'one', term: 1, token: 'of one' };
 const NOW_MS = START * 1000;
 const SHA256 = 'ab'.repeat(32);
 
-export function storeSuite(driver: RegistryDriver): void {
+export function storeSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
-import { entry, HOSTILE, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import { entry, HOSTILE, makeInstance, type RegistryUnderTest, START, transitionTo } from './fixtures.ts';
 
-export function textSuite(driver: RegistryDriver): void {
+export function textSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -11,12 +11,12 @@ import {
   instance,
   intent,
   makeInstance,
-  type RegistryDriver,
+  type RegistryUnderTest,
   START,
   transitionTo,
 } from './fixtures.ts';
 
-export function transitionSuite(driver: RegistryDriver): void {
+export function transitionSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

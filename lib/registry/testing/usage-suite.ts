@@ -2,14 +2,14 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
-import { entry, makeInstance, type RegistryDriver } from './fixtures.ts';
+import { entry, makeInstance, type RegistryUnderTest } from './fixtures.ts';
 
 const HOUR_MS = 3_600_000;
 /** The end of time, in hours. */
 const END = 1_000_000;
 const nothing = { cpuMs: 0, calls: 0, memoryBytes: 0, wakes: 0, faults: 0, activeChange: 0, activeMs: 0 };
 
-export function usageSuite(driver: RegistryDriver): void {
+export function usageSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -2,12 +2,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
-import { entry, type RegistryDriver, START } from './fixtures.ts';
+import { entry, type RegistryUnderTest, START } from './fixtures.ts';
 
 const NOW = START * 1000;
 const HEALTHY = { failures: 0, failingSinceMs: null, lastSuccessMs: NOW };
 
-export function webhookSuite(driver: RegistryDriver): void {
+export function webhookSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import type { NewWorkbookVersion } from '../workbooks.ts';
-import { entry, HOSTILE, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import { entry, HOSTILE, makeInstance, type RegistryUnderTest, START, transitionTo } from './fixtures.ts';
 
 const LIMITS = { keep: 3, most: 4 };
 
@@ -30,7 +30,7 @@ function version(id: string, source: string, over: Partial<NewWorkbookVersion> =
 const stored = entry({ type: 'workbook.put', tenant: 'acme' });
 const removed = entry({ type: 'workbook.deleted', tenant: 'acme' });
 
-export function workbookSuite(driver: RegistryDriver): void {
+export function workbookSuite(driver: RegistryUnderTest): void {
   let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();

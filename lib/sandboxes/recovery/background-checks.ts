@@ -171,6 +171,7 @@ export async function checkFiledFile(
     id,
     { fault: 'corrupt', reason },
     ledgerEntry(engine, row, systemAudit('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason }),
+    row,
   );
 }
 

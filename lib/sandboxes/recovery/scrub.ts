@@ -95,12 +95,12 @@ async function scrub(engine: Engine, row: InstanceRow): Promise<boolean> {
         const reason = isPacked(engine, current)
           ? 'its archived file no longer expands to what was filed'
           : 'its bytes are no longer those that were filed, though its stat is';
-        await engine.registry.instances.setFault(
+        rotten = await engine.registry.instances.setFault(
           row.id,
           { fault: 'corrupt', reason },
           ledgerEntry(engine, current, systemAudit('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason }),
+          current,
         );
-        rotten = true;
       }),
     );
     return rotten;

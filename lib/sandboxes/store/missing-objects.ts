@@ -68,7 +68,7 @@ export class MissingObjects {
     const { message: reason } = lost(row, null);
     const audit = systemAudit('reconcile');
     const raised = ledgerEntry(this.#engine, row, audit, 'fault.raised', { reason: 'missing', error: reason });
-    await this.#engine.registry.instances.setFault(id, { fault: 'missing', reason }, raised);
+    await this.#engine.registry.instances.setFault(id, { fault: 'missing', reason }, raised, row);
   }
 }
 
