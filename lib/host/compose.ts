@@ -65,6 +65,7 @@ import { readExamples } from './examples.ts';
 import { createHelpers } from './helpers.ts';
 import type { Host, HostOptions } from './host.ts';
 import { openRegistry } from './open-registry.ts';
+import { openHostStore } from './open-store.ts';
 import { createRegistryUpkeep } from './registry-upkeep.ts';
 
 /** How long an answer of `/readyz` is cached. */
@@ -97,6 +98,10 @@ export async function createHost(options: HostOptions): Promise<Host> {
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
   }
+  const hostStore = await openHostStore({ config, registry, clock, log, host }).catch(async (error: unknown) => {
+    await registry.close();
+    throw error;
+  });
   const secrets = new Secrets({ registry, sealer: keys.sealer(SECRET_PURPOSE), clock });
   const network = new NetworkBroker({ config, clock, log, registry, secrets, resolve: options.resolve });
   const walls = await buildWalls({ ...config, maxStartMs: config.readyMs });
@@ -129,6 +134,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     drawers,
     failpoint,
     registryIsWhole,
+    store: hostStore?.below ?? null,
   });
   const prefetch = new SignInPrefetch({ most: config.prefetchAtSignIn, log, registry, sandboxes });
   const auth = createAuth({
@@ -339,6 +345,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     await scheduler.end();
     await seeded;
     await copies.stop();
+    await hostStore?.close();
     await pool.stop();
     await network.stop();
     walls.close();
@@ -364,6 +371,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     terminals,
     courier,
     backups,
+    store: hostStore?.watched ?? null,
     operations,
     auth,
     events,

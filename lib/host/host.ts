@@ -24,6 +24,7 @@ import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { ScheduleStep } from '../schedules/firing.ts';
 import type { Scheduler } from '../schedules/scheduler.ts';
 import type { Drawers } from '../storage/drawer.ts';
+import type { WatchedStore } from '../storage/object-store/watched-store.ts';
 import type { Terminals } from '../terminals/terminals.ts';
 import type { Readers } from '../vfs/types.ts';
 import type { WebhookCourier } from '../webhooks/courier.ts';
@@ -44,6 +45,8 @@ export interface Host {
   readonly terminals: Terminals;
   readonly courier: WebhookCourier;
   readonly backups: BackupEngine;
+  /** The object store below the drawers; null without one. */
+  readonly store: WatchedStore | null;
   readonly operations: Operations;
   readonly auth: Auth;
   readonly events: EventHub;

@@ -1,0 +1,119 @@
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { startServer, type TestServer } from '../testing/server.ts';
+
+let folder: string;
+let server: TestServer | null = null;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-host-store-'));
+});
+afterEach(async () => {
+  await stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const bucket = () => join(folder, 'bucket');
+const data = (name = 'data') => join(folder, name);
+async function stop(): Promise<void> {
+  await server?.stop();
+  server = null;
+}
+async function start(name = 'data', settings: Record<string, string> = {}): Promise<TestServer> {
+  await stop();
+  const WB_COLD_URL = pathToFileURL(bucket()).href;
+  server = await startServer({ folder: data(name), settings: { WB_COLD_URL, WB_LOG: 'silent', ...settings } });
+  return server;
+}
+/** A start without a store. */
+const startBare = () => start('data', { WB_COLD_URL: '' });
+
+async function freeze(id: string): Promise<{ status: number; code?: string }> {
+  const { call } = server ?? (await start());
+  expect((await call('POST', '/api/instances', { id, tenant: 'acme' })).status).toBe(201);
+  const answer = await call('POST', `/api/instances/${id}/exec`, { command: `echo of ${id} > kept` });
+  expect(answer.status).toBe(200);
+  await call('POST', `/api/instances/${id}/suspend`);
+  const { status, json } = await call('POST', `/api/instances/${id}/freeze`);
+  return { status, code: (json as { code?: string }).code };
+}
+
+test('a server with a store wakes what only that has, after its folder is gone', async () => {
+  await start();
+  expect(await freeze('a')).toMatchObject({ status: 200 });
+  expect(JSON.parse(readFileSync(join(bucket(), 'winterdock.json'), 'utf8'))).toMatchObject({ term: 1 });
+  await stop();
+  rmSync(join(data(), 'cold'), { recursive: true });
+  const { call, host } = await start();
+  expect(host.store?.health()).toMatchObject({ away: null });
+  const ran = await call('POST', '/api/instances/a/exec', { command: 'cat kept' });
+  expect(ran.json).toMatchObject({ stdout: 'of a\n' });
+});
+
+test('a start whose rows name a store that is not set is refused, with their number and both ways out', async () => {
+  await start();
+  await freeze('a');
+  await freeze('b');
+  await stop();
+  await expect(startBare()).rejects.toMatchObject({
+    code: 'conflict',
+    extra: { start_refused: 'store_not_set' },
+    message: expect.stringMatching(
+      /2 sandboxes are in an object store[\s\S]*set WB_COLD_URL[\s\S]*store:move -- --to disk/,
+    ),
+  });
+  await start();
+  expect((await server?.call('POST', '/api/instances/a/exec', { command: 'cat kept' }))?.json).toMatchObject({
+    stdout: 'of a\n',
+  });
+});
+
+test('the place of another installation is refused and left alone', async () => {
+  await start();
+  await freeze('a');
+  const marker = readFileSync(join(bucket(), 'winterdock.json'), 'utf8');
+  await stop();
+  await expect(start('another')).rejects.toMatchObject({ extra: { start_refused: 'store_claimed' } });
+  expect(readFileSync(join(bucket(), 'winterdock.json'), 'utf8')).toBe(marker);
+});
+
+test('a store that is another one than before is away: what is here goes on, and nothing counts as lost', async () => {
+  await start();
+  await freeze('near');
+  await freeze('far');
+  await stop();
+  rmSync(join(data(), 'cold', 'far.sqlite'));
+  renameSync(bucket(), join(folder, 'unplugged'));
+  const { call, host } = await start();
+  expect(host.store?.health()).toMatchObject({ away: 'no_marker' });
+  expect((await call('POST', '/api/instances/near/exec', { command: 'cat kept' })).json).toMatchObject({
+    stdout: 'of near\n',
+  });
+  const refused = await call('POST', '/api/instances/far/exec', { command: 'cat kept' });
+  expect(refused.status).toBe(503);
+  expect((await call('GET', '/api/instances/far')).json).toMatchObject({ state: 'frozen', fault: null });
+  await call('POST', '/api/instances/near/suspend');
+  const filed = await call('POST', '/api/instances/near/freeze');
+  expect([filed.status, existsSync(join(data(), 'cold', 'near.sqlite'))]).toEqual([503, true]);
+  expect(existsSync(join(bucket(), 'winterdock.json'))).toBe(false);
+  await stop();
+  rmSync(bucket(), { recursive: true });
+  renameSync(join(folder, 'unplugged'), bucket());
+  await start();
+  await vi.waitFor(
+    async () => expect((await server?.host.registry.instances.get('near'))?.vfsPath).toMatch(/^cloud:/),
+    15_000,
+  );
+  expect((await server?.call('POST', '/api/instances/far/exec', { command: 'cat kept' }))?.json).toMatchObject({
+    stdout: 'of far\n',
+  });
+}, 60_000);
+
+test('a stranger’s document in the place of the marker is no free place', async () => {
+  await start();
+  await stop();
+  writeFileSync(join(bucket(), 'winterdock.json'), 'not ours', { mode: 0o600 });
+  await expect(start()).rejects.toMatchObject({ extra: { start_refused: 'store_claimed' } });
+});
