@@ -3,9 +3,10 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Thresholds } from '../registry/types.ts';
-import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
+import { systemAudit } from '../sandboxes/engine.ts';
 import type { BackupManifest } from './manifest.ts';
 
 const NAME = 'backup';

@@ -1,9 +1,9 @@
 /** Writes into the registry what came of backups: what is made, what is in a place, what people asked for. */
 import type { Clock } from '../base/clock.ts';
 import type { BackupRecord } from '../registry/backups.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
-import { ledgerEntry } from '../sandboxes/engine.ts';
 import type { AuditContext } from '../sandboxes/sandboxes.ts';
 import { keepLastBackup } from './last-backup.ts';
 import type { BackupAnswers, PlaceContent, PlacedBackup } from './work.ts';

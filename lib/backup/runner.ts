@@ -9,9 +9,10 @@ import { isWinterdockError, publicMessage, WinterdockError } from '../base/error
 import type { Logger } from '../base/log.ts';
 import type { Claims, HeldClaim } from '../claims/claims.ts';
 import type { BackupRecord } from '../registry/backups.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
-import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
+import { systemAudit } from '../sandboxes/engine.ts';
 import type { AuditContext } from '../sandboxes/sandboxes.ts';
 import {
   type BackupFault,

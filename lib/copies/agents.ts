@@ -13,9 +13,10 @@ import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '..
 import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { AgentKey, AgentRow } from '../registry/agents.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry, RowPage } from '../registry/types.ts';
-import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
+import { systemAudit } from '../sandboxes/engine.ts';
 import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { VfsPath } from '../vfs/paths.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';

@@ -13,9 +13,9 @@ import type { Logger } from '../base/log.ts';
 import { ClaimedWork, type WorkTurn } from '../claims/claimed-work.ts';
 import type { Claims, HeldClaim } from '../claims/claims.ts';
 import type { Ancestor, PendingStart } from '../registry/copies.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, NewInstance } from '../registry/types.ts';
-import { ledgerEntry } from '../sandboxes/engine.ts';
 import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 
 /** The most sandboxes of one call. */

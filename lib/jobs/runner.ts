@@ -15,9 +15,10 @@ import type { Claims } from '../claims/claims.ts';
 import { VERB_TARGET, WAKE_VERBS } from '../lifecycle/states.ts';
 import { HOLD_WORDS, holdOn, planVerb } from '../lifecycle/verb-plan.ts';
 import type { JobOutcome, JobResultRow, JobRow } from '../registry/jobs.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { ledgerEntry, MEMORY } from '../sandboxes/engine.ts';
+import { MEMORY } from '../sandboxes/engine.ts';
 import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 

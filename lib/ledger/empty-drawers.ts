@@ -46,7 +46,7 @@ type NamingRow = Pick<InstanceRow, 'id' | 'vfsPath' | 'file' | 'state'>;
 export const LOST_COPIES = 'copies.lost';
 
 /** The hashes in that fact, as it is stored. */
-export function lostCopies(stored: unknown): Set<string> {
+function lostCopies(stored: unknown): Set<string> {
   return new Set(Array.isArray(stored) ? stored.filter((hash) => typeof hash === 'string') : []);
 }
 

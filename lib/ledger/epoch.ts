@@ -13,8 +13,9 @@ import {
 } from '../lifecycle/ladder.ts';
 import type { ChainHead } from '../registry/chain.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
-import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
+import { systemAudit } from '../sandboxes/engine.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
 import { EPOCH_BEGUN, type EpochLine, epochLineOf } from './epoch-lines.ts';
 import { keepHead, readHead, writeHead } from './head-file.ts';

@@ -9,8 +9,9 @@ import { isMachineFailure, messageOf, WinterdockError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
 import type { Claims } from '../claims/claims.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
-import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
+import { systemAudit } from '../sandboxes/engine.ts';
 import { chainIncludes } from './chain-includes.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
 import { lastEpoch } from './epoch.ts';

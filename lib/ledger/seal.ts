@@ -5,9 +5,10 @@
 import type { Clock } from '../base/clock.ts';
 import type { Signer } from '../base/signing.ts';
 import { CHAIN_START, type ChainHead } from '../registry/chain.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Segment } from '../registry/segments.ts';
-import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
+import { systemAudit } from '../sandboxes/engine.ts';
 import { SEGMENT_KIND, type SegmentDrop, type SegmentHead } from './documents.ts';
 import { endOfMonth, monthAfter, monthOf } from './months.ts';
 import { dropOf, signed } from './sign.ts';

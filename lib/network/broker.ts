@@ -22,10 +22,10 @@ import {
 } from '../outgoing/network-limits.ts';
 import { failureOf, type OutgoingAnswer, sendOutgoing } from '../outgoing/send.ts';
 import { LONGEST_URL, parseOutgoingUrl, rulesFor, type UrlRule } from '../outgoing/url-rules.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { NetworkPolicyRow, NetworkSubject } from '../registry/network.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { ledgerEntry } from '../sandboxes/engine.ts';
 import type { SecretHeader, Secrets } from '../secrets/secrets.ts';
 import {
   type FetchAnswer,

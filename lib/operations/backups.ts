@@ -29,8 +29,8 @@ import type {
 } from '../contract/schema/backups.ts';
 import type { BackupRecord } from '../registry/backups.ts';
 import { readCursor, writeCursor } from '../registry/cursor.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
-import { ledgerEntry } from '../sandboxes/engine.ts';
 import { requireTiming } from '../schedules/timing.ts';
 import { withActorName, withActorNames } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';

@@ -11,9 +11,10 @@ import {
   type EnvironmentRow,
   effectiveVariables,
 } from '../registry/environments.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
+import { requireInstance } from '../sandboxes/engine.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { auditContextOf } from './audit-context.ts';
 

@@ -9,8 +9,8 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { CreatedKey, Key, KeyInput } from '../contract/schema/access.ts';
 import type { KeyRow } from '../registry/keys.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
-import { ledgerEntry } from '../sandboxes/engine.ts';
 import { withActorName, withActorNames } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';
 

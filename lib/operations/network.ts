@@ -13,10 +13,11 @@ import {
 } from '../contract/schema/network.ts';
 import { allowedByBoth } from '../outgoing/network-limits.ts';
 import { type UrlRule, WILDCARD } from '../outgoing/url-rules.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { NetworkPolicyRow } from '../registry/network.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
+import { requireInstance } from '../sandboxes/engine.ts';
 import { profileOf } from '../workers/protocol/policies.ts';
 import { auditContextOf } from './audit-context.ts';
 

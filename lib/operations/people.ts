@@ -20,9 +20,9 @@ import type {
   PersonSession,
 } from '../contract/schema/access.ts';
 import type { InvitationRow } from '../registry/invitations.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
-import { ledgerEntry } from '../sandboxes/engine.ts';
 import { withActorName, withActorNames } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';
 

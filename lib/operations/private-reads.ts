@@ -5,9 +5,9 @@
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import type { InstanceId } from '../base/ids.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { ledgerEntry } from '../sandboxes/engine.ts';
 import { auditContextOf } from './audit-context.ts';
 
 /**

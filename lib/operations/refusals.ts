@@ -4,8 +4,8 @@
  */
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
-import { ledgerEntry } from '../sandboxes/engine.ts';
 import { auditContextOf } from './audit-context.ts';
 
 /** Records a refusal. To be awaited before it is answered. */

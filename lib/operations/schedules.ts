@@ -13,9 +13,10 @@ import type {
   ScheduleRun,
   SchedulesQuery,
 } from '../contract/schema.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type * as Rows from '../registry/schedules.ts';
-import { ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
+import { requireInstance } from '../sandboxes/engine.ts';
 import { armingFrom } from '../schedules/arming.ts';
 import type { Scheduler } from '../schedules/scheduler.ts';
 import { requireTiming } from '../schedules/timing.ts';

@@ -4,9 +4,9 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { PreviewAnswer, PreviewInput, SimulateInput, Simulation } from '../contract/schema/tenants.ts';
 import type { Settings } from '../contract/schema.ts';
 import { simulate, type WakeCosts } from '../ledger/simulator.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Thresholds } from '../registry/types.ts';
-import { ledgerEntry } from '../sandboxes/engine.ts';
 import { auditContextOf } from './audit-context.ts';
 
 export interface SettingsOperations {

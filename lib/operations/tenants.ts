@@ -12,11 +12,11 @@ import type {
   TenantsQuery,
 } from '../contract/schema/tenants.ts';
 import type { TenantForgetter } from '../jobs/tenant-forgetter.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import { NO_QUOTAS, type QuotaLimits, type TenantRow } from '../registry/quotas.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { TenantForgetting } from '../registry/tenant-forgettings.ts';
 import type { Thresholds } from '../registry/types.ts';
-import { ledgerEntry } from '../sandboxes/engine.ts';
 import { auditContextOf } from './audit-context.ts';
 import { forgetPlan } from './forget-preview.ts';
 import type { ListPage } from './list-page.ts';

@@ -15,10 +15,10 @@ import type {
   WebhookWithSecret,
 } from '../contract/schema.ts';
 import type { AddressPolicy } from '../outgoing/address-policy.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
 import type { DeliveryRow, WebhookPatch, WebhookRow } from '../registry/webhooks.ts';
-import { ledgerEntry } from '../sandboxes/engine.ts';
 import type { WebhookCourier } from '../webhooks/courier.ts';
 import { newWebhookSecret, OLD_SECRET_SECONDS } from '../webhooks/signature.ts';
 import { withActorName } from './actor-names.ts';

@@ -16,9 +16,9 @@ import type {
   WorkbookVersionQuery,
   WorkbookVersionsQuery,
 } from '../contract/schema.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { WorkbookCondition, WorkbookRow } from '../registry/workbooks.ts';
-import { ledgerEntry } from '../sandboxes/engine.ts';
 import { componentsOfPlan, durableComponents } from '../workbooks/docked.ts';
 import { KEPT_VERSIONS, MAX_WORKBOOKS, PLAN_BUILDER } from '../workbooks/limits.ts';
 import { MAX_SOURCE_BYTES } from '../workbooks/outline.ts';

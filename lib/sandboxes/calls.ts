@@ -5,6 +5,7 @@
 import { isWinterdockError, publicMessage } from '../base/errors.ts';
 import { notePart } from '../base/timing.ts';
 import { effectiveVariables } from '../registry/environments.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { requireCapability } from '../workers/protocol/capability-check.ts';
@@ -21,7 +22,7 @@ import type {
 } from '../workers/protocol/instance.ts';
 import { type Capability, profileOf } from '../workers/protocol/policies.ts';
 import type { ShellJobHost } from '../workers/protocol/shell-jobs.ts';
-import { absolutePath, type Engine, ledgerEntry, livePath, now, requireOwnInstance } from './engine.ts';
+import { absolutePath, type Engine, livePath, now, requireOwnInstance } from './engine.ts';
 import { refuseFaulted } from './moves/transition-check.ts';
 import { archivedForCalls, type WakeOptions, wake } from './moves/wake.ts';
 import type { SandboxRuntime } from './runtimes.ts';

@@ -2,7 +2,8 @@
  * A clock that was set back: sandboxes that seem to be used in the future are idle from now on, so that the ladder goes
  * on.
  */
-import { type Engine, ledgerEntry, now, systemAudit } from './engine.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
+import { type Engine, now, systemAudit } from './engine.ts';
 
 /** A correction by less than this delays the ladder by that time, and makes no ledger entry. */
 const SLACK_SECONDS = 60;

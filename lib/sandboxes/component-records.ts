@@ -5,9 +5,10 @@
  */
 import { messageOf } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
 import type { StepResult } from '../workers/protocol/component-call.ts';
-import { type Engine, ledgerEntry } from './engine.ts';
+import type { Engine } from './engine.ts';
 import type { AuditContext } from './sandboxes.ts';
 
 /** How long a line may wait, in milliseconds. */

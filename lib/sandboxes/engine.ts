@@ -157,7 +157,6 @@ export function elapsedMs(started: number): number {
 }
 
 /** With it the rooms of sandboxes, and those above, write down what they do. */
-export { ledgerEntry } from '../registry/ledger-entry.ts';
 
 /** The row of a sandbox that is not deleted. Throws `not_found` or `gone`. */
 export async function requireInstance(engine: Pick<Engine, 'registry'>, id: InstanceId): Promise<InstanceRow> {

@@ -12,6 +12,7 @@ import { messageOf } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Claims, HeldClaim } from '../claims/claims.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import {
   firingKey,
@@ -24,7 +25,6 @@ import {
   type ScheduleRunRow,
 } from '../registry/schedules.ts';
 import { longestCallMs } from '../sandboxes/admission/longest-call.ts';
-import { ledgerEntry } from '../sandboxes/engine.ts';
 import type { AuditContext } from '../sandboxes/sandboxes.ts';
 import type { ScheduleAllowance } from './allowance.ts';
 import { armingAfter, type EndedRun, isFailure } from './arming.ts';

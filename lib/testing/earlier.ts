@@ -1,7 +1,8 @@
 /** For tests: rows as earlier versions left them, which took policies and workbooks that are not offered. */
 import { epochSeconds } from '../base/clock.ts';
 import type { Host } from '../host/host.ts';
-import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
+import { systemAudit } from '../sandboxes/engine.ts';
 import { instanceId } from './plain-ids.ts';
 
 /** Gives the sandbox what an earlier version would have taken. */

@@ -3,10 +3,11 @@
  * scheduler costs when there are many that are not due.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { ledgerEntry } from '../../lib/registry/ledger-entry.ts';
 import type { Registry } from '../../lib/registry/registry.ts';
 import type { NewSchedule } from '../../lib/registry/schedules.ts';
 import { openTestRegistry } from '../../lib/registry/testing/open-test-registry.ts';
-import { ledgerEntry, systemAudit } from '../../lib/sandboxes/engine.ts';
+import { systemAudit } from '../../lib/sandboxes/engine.ts';
 import { instanceId } from '../../lib/testing/plain-ids.ts';
 import { createCrowd, loopFor, workThrough } from './crowd.ts';
 import { must } from './measure.ts';

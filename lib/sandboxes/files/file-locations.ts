@@ -10,12 +10,13 @@ import { isWinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import { isThereNow } from '../../base/strangers-file.ts';
 import type { Source } from '../../lifecycle/words.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { fileOnDisk } from '../../storage/disk.ts';
 import type { Drawer, FilePart, Placed, RestingFile } from '../../storage/drawer.ts';
 import { lastingFolder, removeFile, sha256Of, stampOf } from '../../storage/files.ts';
 import { holdsOwnFilesAlone, removeLater, setAsideNow } from '../../storage/landing.ts';
-import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, systemAudit } from '../engine.ts';
+import { absolutePath, type Engine, livePath, MEMORY, systemAudit } from '../engine.ts';
 
 /** Where a row says that its file is. */
 export type FileLocation = 'none' | 'memory' | 'live' | 'cold' | 'archive' | CopyKind;

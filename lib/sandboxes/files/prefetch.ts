@@ -5,12 +5,12 @@
 import { publicMessage } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import { isBlocking, type Source } from '../../lifecycle/words.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow, LedgerEntry } from '../../registry/types.ts';
 import {
   absolutePath,
   type Engine,
   elapsedMs,
-  ledgerEntry,
   livePath,
   now,
   requireOwnInstance,

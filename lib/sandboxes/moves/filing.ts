@@ -5,8 +5,9 @@
 import { isMachineFailure, isWinterdockError, publicMessage, WinterdockError } from '../../base/errors.ts';
 import type { State, Verb } from '../../lifecycle/states.ts';
 import { waysOut } from '../../lifecycle/ways-out.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { FileRecord, InstanceRow, LedgerEntry } from '../../registry/types.ts';
-import { type Engine, elapsedMs, ledgerEntry, MEMORY, now, requireOwnInstance, runRollback } from '../engine.ts';
+import { type Engine, elapsedMs, MEMORY, now, requireOwnInstance, runRollback } from '../engine.ts';
 import { beginOperation } from '../recovery/intent.ts';
 import { settleDeadProcess } from '../recovery/process-death.ts';
 import { settleIfInterrupted } from '../recovery/reconcile.ts';

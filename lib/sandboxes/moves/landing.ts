@@ -9,6 +9,7 @@ import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { chmodFileNow, makeFolderNow, renameFileNow, syncFolder } from '../../base/effects.ts';
 import { giveOpenNow, inFolderNow, isThereNow, lookAtNow } from '../../base/strangers-file.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { fileOnDisk } from '../../storage/disk.ts';
 import { namesIn } from '../../storage/inventory.ts';
@@ -23,7 +24,7 @@ import {
   setAsideNow,
 } from '../../storage/landing.ts';
 import { isUserOfWorkers } from '../../workers/walls/user.ts';
-import { type Engine, ledgerEntry, livePath, systemAudit } from '../engine.ts';
+import { type Engine, livePath, systemAudit } from '../engine.ts';
 import { moveToOrphans } from '../files/file-locations.ts';
 
 /** The owner of a file in it may pass through the folder of a sandbox at rest: who reads the file runs as its owner. */

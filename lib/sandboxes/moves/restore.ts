@@ -10,18 +10,10 @@
 import { dirname, join } from 'node:path';
 import { makeFolder, unlinkFile } from '../../base/effects.ts';
 import { isWinterdockError, publicMessage, WinterdockError } from '../../base/errors.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow, Intent } from '../../registry/types.ts';
 import { lastingFolder, moveFile, stagingFor, stampOf } from '../../storage/files.ts';
-import {
-  absolutePath,
-  type Engine,
-  elapsedMs,
-  ledgerEntry,
-  livePath,
-  now,
-  requireOwnInstance,
-  runRollback,
-} from '../engine.ts';
+import { absolutePath, type Engine, elapsedMs, livePath, now, requireOwnInstance, runRollback } from '../engine.ts';
 import { locationOf } from '../files/file-locations.ts';
 import { fileRecord } from '../files/file-verification.ts';
 import { removeListing } from '../files/listing.ts';

@@ -3,10 +3,11 @@
  * how a process is paused.
  */
 import { messageOf, WinterdockError } from '../../base/errors.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import { effectiveThresholds } from '../../registry/thresholds.ts';
 import type { InstanceRow, LedgerEntry } from '../../registry/types.ts';
 import type { PauseReport } from '../../workers/protocol/instance.ts';
-import { type Engine, ledgerEntry, now, requireOwnInstance, systemAudit } from '../engine.ts';
+import { type Engine, now, requireOwnInstance, systemAudit } from '../engine.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { AuditContext } from '../sandboxes.ts';
 

@@ -7,6 +7,7 @@ import { notePart } from '../../base/timing.ts';
 import type { State } from '../../lifecycle/states.ts';
 import { waysOut } from '../../lifecycle/ways-out.ts';
 import type { Fault, Source } from '../../lifecycle/words.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { stampOf } from '../../storage/files.ts';
 import type { InstanceProcess } from '../../workers/protocol/instance.ts';
@@ -15,7 +16,6 @@ import {
   absolutePath,
   type Engine,
   elapsedMs,
-  ledgerEntry,
   livePath,
   MEMORY,
   now,

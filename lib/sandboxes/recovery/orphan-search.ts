@@ -8,11 +8,12 @@ import { join } from 'node:path';
 import { isCloudAddress } from '../../base/cloud-address.ts';
 import { type InstanceId, instanceIdOfFile } from '../../base/ids.ts';
 import { isThereNow } from '../../base/strangers-file.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import type { Drawer, RestingFile } from '../../storage/drawer.ts';
 import { isStaging, sha256Of } from '../../storage/files.ts';
 import { sameInode, sameStamp } from '../../storage/stamp.ts';
-import { absolutePath, type Engine, isOwn, ledgerEntry, livePath, MEMORY, systemAudit } from '../engine.ts';
+import { absolutePath, type Engine, isOwn, livePath, MEMORY, systemAudit } from '../engine.ts';
 import {
   fileAt,
   fileOf,

@@ -1,9 +1,10 @@
 /** The watch over processes: records a silent one, and settles the sandbox of one that ended without being asked. */
 import { messageOf } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { LedgerEntry } from '../../registry/types.ts';
 import type { InstanceProcess } from '../../workers/protocol/instance.ts';
-import { type Engine, ledgerEntry, MEMORY, now, systemAudit } from '../engine.ts';
+import { type Engine, MEMORY, now, systemAudit } from '../engine.ts';
 import { locationOf } from '../files/file-locations.ts';
 import type { AuditContext } from '../sandboxes.ts';
 import { settleDeadProcess } from './process-death.ts';

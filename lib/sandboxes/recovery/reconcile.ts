@@ -6,9 +6,10 @@
 import { isCloudAddress } from '../../base/cloud-address.ts';
 import { isMachineFailure, publicMessage } from '../../base/errors.ts';
 import { WAKE_VERBS } from '../../lifecycle/states.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { clearStaging, stampOf } from '../../storage/files.ts';
-import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, now, systemAudit } from '../engine.ts';
+import { absolutePath, type Engine, livePath, MEMORY, now, systemAudit } from '../engine.ts';
 import { fileAt, fileOf, locationOf, moveLogsToOrphans } from '../files/file-locations.ts';
 import { fileRecord } from '../files/file-verification.ts';
 import { finishLandings, land } from '../moves/landing.ts';

@@ -11,12 +11,13 @@ import { giveToNow, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } f
 import { WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import { copyRegular } from '../../base/strangers-file.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { fileOnDisk } from '../../storage/disk.ts';
 import { stagingFor, stampOf } from '../../storage/files.ts';
 import { firstNamesIn } from '../../storage/landing.ts';
 import type { InstanceProcess } from '../../workers/protocol/instance.ts';
-import { absolutePath, type Engine, ledgerEntry, livePath, systemAudit } from '../engine.ts';
+import { absolutePath, type Engine, livePath, systemAudit } from '../engine.ts';
 import { fileAt, moveToOrphans } from '../files/file-locations.ts';
 import { land, mostBytes, mostOf } from '../moves/landing.ts';
 import { settleFile } from './settle-file.ts';

@@ -7,11 +7,12 @@
 
 import { dirname } from 'node:path';
 import type { InstanceId } from '../../base/ids.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { FileRecord, InstanceRow } from '../../registry/types.ts';
 import type { RestingFile } from '../../storage/drawer.ts';
 import { lastingFolder, stampOf } from '../../storage/files.ts';
 import { sameInode, sameStamp } from '../../storage/stamp.ts';
-import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, systemAudit } from '../engine.ts';
+import { absolutePath, type Engine, livePath, MEMORY, systemAudit } from '../engine.ts';
 import {
   drawerOf,
   fileAt,

@@ -4,10 +4,11 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../../base/errors.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import type { RestingFile } from '../../storage/drawer.ts';
 import { sameStamp } from '../../storage/stamp.ts';
-import { type Engine, isOwn, ledgerEntry, MEMORY, now, systemAudit } from '../engine.ts';
+import { type Engine, isOwn, MEMORY, now, systemAudit } from '../engine.ts';
 import { fileOf, isPacked } from '../files/file-locations.ts';
 import { stampAt } from '../files/file-verification.ts';
 import { dropSpoiltCopy } from '../store/bring.ts';

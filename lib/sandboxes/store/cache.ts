@@ -8,8 +8,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { isCloudAddress, objectNameOf } from '../../base/cloud-address.ts';
 import { messageOf } from '../../base/errors.ts';
 import { type InstanceId, instanceIdOfFile } from '../../base/ids.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
-import { type Engine, isOwn, ledgerEntry, now, systemAudit } from '../engine.ts';
+import { type Engine, isOwn, now, systemAudit } from '../engine.ts';
 import { fileOf, localAddressOf } from '../files/file-locations.ts';
 
 /** A copy that was brought or used stays so long, in milliseconds: whoever asked for it has begun with it by then. */

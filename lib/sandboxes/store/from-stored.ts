@@ -8,18 +8,10 @@
 import { dirname } from 'node:path';
 import { WinterdockError } from '../../base/errors.ts';
 import { waysOut } from '../../lifecycle/ways-out.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { lastingFolder } from '../../storage/files.ts';
-import {
-  absolutePath,
-  type Engine,
-  elapsedMs,
-  ledgerEntry,
-  livePath,
-  MEMORY,
-  now,
-  requireOwnInstance,
-} from '../engine.ts';
+import { absolutePath, type Engine, elapsedMs, livePath, MEMORY, now, requireOwnInstance } from '../engine.ts';
 import { fileOf, moveToOrphans } from '../files/file-locations.ts';
 import { settleIfInterrupted } from '../recovery/reconcile.ts';
 import type { SandboxRuntime } from '../runtimes.ts';

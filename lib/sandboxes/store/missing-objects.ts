@@ -7,8 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { objectNameOf } from '../../base/cloud-address.ts';
 import { messageOf, WinterdockError } from '../../base/errors.ts';
 import { waysOut } from '../../lifecycle/ways-out.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
-import { type Engine, ledgerEntry, systemAudit } from '../engine.ts';
+import { type Engine, systemAudit } from '../engine.ts';
 import { fileOf } from '../files/file-locations.ts';
 
 /** Whether an object is missing for certain. Throws `storage_unavailable` when nothing can be known. */
