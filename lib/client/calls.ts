@@ -665,7 +665,10 @@ export interface Calls {
   patchSettings(input?: SettingsPatchInput, options?: CallOptions): Promise<Settings>;
   /** Answers while the process lives. */
   health(options?: CallOptions): Promise<Health>;
-  /** Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until then. */
+  /**
+   * Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until then; `degraded`
+   * while the object store is away.
+   */
   readiness(options?: CallOptions): Promise<Readiness>;
   /** Shows the metrics in the Prometheus text format. */
   metrics(options?: CallOptions): Promise<string>;

@@ -599,6 +599,10 @@ export type ForgettingStarted = {
     to: string | null;
   }>;
   set_aside: Array<string>;
+  store: {
+    objects: number;
+    remain_until: number | null;
+  };
 };
 
 export type Health = {
@@ -653,6 +657,16 @@ export type Imported = {
     snapshot: string | null;
     parent: string | null;
   };
+  stored: {
+    address: string;
+    generation: number;
+    sha256: string;
+    bytes: number;
+    at: number;
+  } | null;
+  upload: 'none' | 'queued' | 'running';
+  host: string | null;
+  term: number | null;
   imported: BundleOrigin;
 };
 
@@ -713,6 +727,16 @@ export type Instance = {
     snapshot: string | null;
     parent: string | null;
   };
+  stored: {
+    address: string;
+    generation: number;
+    sha256: string;
+    bytes: number;
+    at: number;
+  } | null;
+  upload: 'none' | 'queued' | 'running';
+  host: string | null;
+  term: number | null;
 };
 
 export type InstanceEventsQuery = {
@@ -1304,7 +1328,8 @@ export type RawQuery = {
 };
 
 export type Readiness = {
-  status: 'ok';
+  status: 'ok' | 'degraded';
+  because?: Array<string> | undefined;
   walls: {
     net: boolean;
     uid: boolean;
@@ -1345,6 +1370,7 @@ export type ResumeAnswer = {
 export type ResumeInput = {
   policy?: 'posix' | 'minimal' | 'compute' | 'network' | undefined;
   force?: boolean | undefined;
+  from?: 'stored' | undefined;
   reason?: string | undefined;
 };
 
@@ -1751,6 +1777,25 @@ export type Storage = {
     } | null;
     next: number | null;
   };
+  store: {
+    url: string;
+    ack: 'stored' | 'queued';
+    away: {
+      since: number;
+      why: string;
+    } | null;
+    lacks: Array<string> | null;
+    rows: number;
+    uploads: {
+      queued: number;
+      running: number;
+      since: number | null;
+    };
+    cache: {
+      bytes: number;
+      limit_bytes: number;
+    };
+  } | null;
   disk: {
     bytes: number;
     free_bytes: number;
@@ -1923,6 +1968,10 @@ export type TenantForgetPlan = {
     to: string | null;
   }>;
   set_aside: Array<string>;
+  store: {
+    objects: number;
+    remain_until: number | null;
+  };
 };
 
 export type TenantNetwork = {

@@ -25,6 +25,7 @@ import {
 import { instanceIdSchema, slugSchema } from './schema/ids.ts';
 import { jobSchema } from './schema/jobs.ts';
 import { salvagedSchema } from './schema/repairs.ts';
+import { fromStoredSchema, storedNeedsReason, storedObjectSchema, uploadSchema } from './schema/stored.ts';
 
 export { OFFERED_POLICIES, whyNotOffered } from '../workers/protocol/policies.ts';
 export * from './schema/access.ts';
@@ -38,6 +39,7 @@ export * from './schema/mcp.ts';
 export * from './schema/network.ts';
 export * from './schema/query.ts';
 export * from './schema/storage.ts';
+export * from './schema/stream.ts';
 export * from './schema/tenants.ts';
 export * from './schema/usage.ts';
 
@@ -106,6 +108,12 @@ export const instanceSchema = z
       snapshot: z.string().nullable(),
       parent: z.string().nullable(),
     }),
+    stored: storedObjectSchema.nullable(),
+    upload: uploadSchema,
+    /** The host that has it awake, moves it, or has its newest bytes; null: any host may wake it. */
+    host: z.string().nullable(),
+    /** Of that host: it grows with each change of owner and each restored registry. */
+    term: z.int().min(0).nullable(),
   })
   .meta({ id: 'Instance' });
 /** As operations answer it. The client's type has a plain text for the id. */
@@ -231,11 +239,14 @@ export const patchSchema = z
   .superRefine(oneIdleTime);
 export type PatchInput = z.infer<typeof patchSchema>;
 
-export const resumeSchema = z.strictObject({
-  policy: policySchema.optional(),
-  force: z.boolean().optional(),
-  reason: reasonSchema.optional(),
-});
+export const resumeSchema = z
+  .strictObject({
+    policy: policySchema.optional(),
+    force: z.boolean().optional(),
+    from: fromStoredSchema.optional(),
+    reason: reasonSchema.optional(),
+  })
+  .superRefine(storedNeedsReason);
 export type ResumeInput = z.infer<typeof resumeSchema>;
 
 export const deleteSchema = z.strictObject({ reason: reasonSchema.optional() });
@@ -363,21 +374,6 @@ export const settingsPatchSchema = z.strictObject({
   idle_to_freeze_s: thresholdSchema.optional(),
 });
 
-/**
- * Filters of the event stream. `last_event_id` is for clients that cannot set the header; `with` asks for more events
- * than lines.
- */
-export const streamQuerySchema = z.strictObject({
-  tenant: slugSchema.optional(),
-  instance: instanceIdSchema.optional(),
-  type: z.string().max(100).optional(),
-  actor: z.string().max(200).optional(),
-  trigger: triggerSchema.optional(),
-  last_event_id: z.coerce.number<number | string>().int().min(0).optional(),
-  with: z.literal('changes').optional(),
-});
-export type StreamQuery = z.infer<typeof streamQuerySchema>;
-
 export * from './schema/bundles.ts';
 export * from './schema/repairs.ts';
 
@@ -387,14 +383,8 @@ export type ImportedInstance = Instance & { imported: z.infer<typeof bundleOrigi
 export const salvageAnswerSchema = salvagedSchema.extend({ instance: instanceSchema }).meta({ id: 'Salvaged' });
 export type SalvageAnswer = z.infer<typeof salvageAnswerSchema>;
 
-export const healthSchema = z.object({ status: z.literal('ok') });
-
-/** `walls`: whether each stands around the processes of sandboxes. A missing one makes the server no less ready. */
-export const readinessSchema = z.object({
-  status: z.literal('ok'),
-  walls: z.object({ net: z.boolean(), uid: z.boolean(), caps: z.boolean(), files: z.boolean() }),
-});
 export * from './schema/backups.ts';
 export * from './schema/copies.ts';
+export * from './schema/readiness.ts';
 export * from './schema/webhooks.ts';
 export * from './schema/workbooks.ts';

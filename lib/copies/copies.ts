@@ -226,6 +226,7 @@ export class Copies {
     // One whose file is not here may be landing on another host, or to be removed there.
     if (!host.isAlone && (await file.stat()) === null) return;
     this.#failpoint('copy.unclaimed');
+    await registry.storeNames.supersedeCopy(copy.kind, copy.hash, this.#parts.clock.now());
     await file.remove();
     this.#failpoint('copy.removed');
     await copies.clearUnclaimed(path);

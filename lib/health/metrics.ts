@@ -12,6 +12,9 @@ import type { RunResult } from '../registry/schedules.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { AttemptOutcome } from '../webhooks/courier.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
+import { ASH_SOURCE, type AshSource, ashCounters } from './ash-metrics.ts';
+import { addStoreMetrics } from './store-metrics.ts';
+import type { StoreReport } from './store-report.ts';
 import { type WakeSummary, WakeTimeBook } from './wake-times.ts';
 
 export interface Metrics {
@@ -57,34 +60,6 @@ const MOST_STALLED = 100;
 /** What the types of lines about pausing begin with. */
 const THERMAL = 'thermal.';
 
-/** Ash knows three sources: this machine, an object store, and what never ran. */
-type AshSource = 'local' | 'cloud' | 'fresh';
-const ASH_SOURCE: Readonly<Record<Source, AshSource>> = {
-  local: 'local',
-  cold: 'local',
-  archive: 'local',
-  cloud: 'cloud',
-  snapshot: 'fresh',
-  blueprint: 'fresh',
-  fresh: 'fresh',
-};
-
-function ashCounters(registers: PromRegistry[]) {
-  return {
-    warm: new Counter({
-      name: 'ash_resume_warm_total',
-      help: 'As winterdock_resume_total of the path warm.',
-      registers,
-    }),
-    cold: new Counter({
-      name: 'ash_resume_cold_total',
-      help: 'As winterdock_resume_cold_total, by the sources of Ash.',
-      labelNames: ['source'],
-      registers,
-    }),
-  };
-}
-
 /** Makes the metrics of a host; each host has its own. */
 export function createMetrics(options: {
   registry: Pick<Registry, 'commitEvents' | 'instances' | 'quotas' | 'schedules' | 'wakeTimes'>;
@@ -95,6 +70,8 @@ export function createMetrics(options: {
   >;
   clock: Clock;
   log: Logger;
+  /** Null: there is no object store. */
+  store: Pick<StoreReport, 'queue' | 'whyAway' | 'requests'> | null;
   /** Open streams of the ledger. */
   streams: () => number;
   /** Days that wake times are kept. */
@@ -193,6 +170,7 @@ export function createMetrics(options: {
       this.set(sandboxes.wakesWaiting);
     },
   });
+  if (options.store !== null) addStoreMetrics(options.store, registers);
   const wakeWaits = new Histogram({
     name: 'winterdock_wake_wait_seconds',
     help: 'Time that wakes waited for a place and a started worker, by outcome: admitted or refused.',

@@ -23,6 +23,7 @@ import type { CpuGroups } from '../workers/cpu-groups.ts';
 import type { InstancePool, MemoryUse } from '../workers/protocol/instance.ts';
 import type { Walls } from '../workers/walls/walls.ts';
 import { DRAWERS, measureDrawers } from './measure.ts';
+import type { StoreReport, StoreStatus } from './store-report.ts';
 
 type CheckName = 'registry' | 'drawers';
 
@@ -62,6 +63,8 @@ export interface StorageFacts {
   scrub: ScrubProgress | null;
   /** Null: there was no backup of this registry yet. */
   backup: LastBackup | null;
+  /** Null: there is no object store. */
+  store: StoreStatus | null;
   disk: { bytes: number; freeBytes: number };
   /** Processes: those that serve, those started ahead of need, how many are kept ahead, how many may serve. */
   places: { serving: number; spare: number; ahead: number; most: number };
@@ -84,6 +87,8 @@ interface Parts {
   config: Pick<Config, 'dataFolder' | 'maxActive' | 'poolSize'>;
   registry: Pick<Registry, 'facts' | 'ledger' | 'maintenance' | 'storage'>;
   drawers: Drawers;
+  /** Null: there is no object store. */
+  store: StoreReport | null;
   pool: Pick<InstancePool, 'ready' | 'active' | 'memory'>;
   cpuGroups: Pick<CpuGroups, 'version'> | null;
   walls: Pick<Walls, 'states' | 'missing'>;
@@ -105,7 +110,7 @@ export class StorageHealth {
   async look(): Promise<StorageFacts> {
     const { config, registry, pool, cpuGroups, walls } = this.#parts;
     const { dataFolder } = config;
-    const [recorded, disk, check, measured, scrub, backup, stored, statuses] = await Promise.all([
+    const [recorded, disk, check, measured, scrub, backup, stored, statuses, store] = await Promise.all([
       registry.maintenance.sizes(),
       statfs(dataFolder),
       registry.facts.read('registry_check'),
@@ -114,6 +119,7 @@ export class StorageHealth {
       readLastBackup(registry.facts),
       registry.storage.status(),
       this.#statuses(),
+      this.#parts.store?.look() ?? null,
     ]);
     const drawers = COUNTED.map((drawer) => ({
       drawer,
@@ -136,6 +142,7 @@ export class StorageHealth {
       measured: measureSchema.nullable().catch(null).parse(measured),
       scrub,
       backup,
+      store,
       disk: { bytes: disk.blocks * disk.bsize, freeBytes: disk.bavail * disk.bsize },
       places: { serving: pool.active, spare: pool.ready, ahead: config.poolSize, most: config.maxActive },
       memory: pool.memory,

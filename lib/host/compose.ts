@@ -4,7 +4,6 @@ import { createAuth } from '../auth/auth.ts';
 import { cookieRules } from '../auth/cookies.ts';
 import { systemClock } from '../base/clock.ts';
 import { makeFolderNow } from '../base/effects.ts';
-import { publicMessage, WinterdockError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
 import { openSigner } from '../base/signing.ts';
 import { Bundles } from '../bundles/bundles.ts';
@@ -18,7 +17,6 @@ import { Repairs } from '../copies/repairs.ts';
 import { Seeding } from '../copies/seeding.ts';
 import { createSnapshots } from '../copies/snapshots.ts';
 import { createMetrics } from '../health/metrics.ts';
-import { checkDrawers } from '../health/readiness.ts';
 import { StorageHealth } from '../health/storage-health.ts';
 import { UsageUpkeep } from '../health/usage-upkeep.ts';
 import { eventText } from '../http/answer.ts';
@@ -65,11 +63,9 @@ import { readExamples } from './examples.ts';
 import { createHelpers } from './helpers.ts';
 import type { Host, HostOptions } from './host.ts';
 import { openRegistry } from './open-registry.ts';
-import { openHostStore } from './open-store.ts';
+import { createReadyCheck } from './ready-check.ts';
 import { createRegistryUpkeep } from './registry-upkeep.ts';
-
-/** How long an answer of `/readyz` is cached. */
-const READY_MS = 1000;
+import { createStoreParts } from './store-parts.ts';
 
 /**
  * Builds the engine. Nothing runs before `start`. Throws when a store cannot be opened, and `conflict` when the
@@ -80,11 +76,11 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const clock = options.clock ?? systemClock;
   const log = options.log ?? createLogger(config.logLevel);
   makeFolderNow(config.dataFolder);
-  const drawers = options.drawers ?? createDrawers(config);
+  const localDrawers = options.drawers ?? createDrawers(config);
   const driver = options.driver ?? registryDriver(config.registry);
   const places = { ...config, driver };
   await requireUsableKeys(places);
-  await requireOwnRegistry({ ...places, drawers });
+  await requireOwnRegistry({ ...places, drawers: localDrawers });
   const keys = await requireOwnKeys(places);
 
   const sourceParser = new SourceParser();
@@ -98,10 +94,13 @@ export async function createHost(options: HostOptions): Promise<Host> {
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
   }
-  const hostStore = await openHostStore({ config, registry, clock, log, host }).catch(async (error: unknown) => {
-    await registry.close();
-    throw error;
-  });
+  const store = await createStoreParts({ config, registry, host, clock, log }, localDrawers, () => sandboxes).catch(
+    async (error: unknown) => {
+      await registry.close();
+      throw error;
+    },
+  );
+  const { drawers } = store;
   const secrets = new Secrets({ registry, sealer: keys.sealer(SECRET_PURPOSE), clock });
   const network = new NetworkBroker({ config, clock, log, registry, secrets, resolve: options.resolve });
   const walls = await buildWalls({ ...config, maxStartMs: config.readyMs });
@@ -132,9 +131,9 @@ export async function createHost(options: HostOptions): Promise<Host> {
     pool,
     readers,
     drawers,
+    store: store.sandboxes,
     failpoint,
     registryIsWhole,
-    store: hostStore?.below ?? null,
   });
   const prefetch = new SignInPrefetch({ most: config.prefetchAtSignIn, log, registry, sandboxes });
   const auth = createAuth({
@@ -156,6 +155,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     sandboxes,
     clock,
     log,
+    store: store.report,
     streams: () => events.listeners,
     keepDays: config.usageKeepDays,
     ashNames: config.sessionApi,
@@ -188,7 +188,17 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const { tickMs, ledgerKeepDays: keepDays } = config;
   const { headPath } = driver;
   const ledger = createLedgerMaintenance({ claims, registry, headPath, signer, clock, log, keepDays, tickMs });
-  const health = new StorageHealth({ config, registry, drawers, pool, cpuGroups, walls, clock, log });
+  const health = new StorageHealth({
+    config,
+    registry,
+    drawers,
+    store: store.report,
+    pool,
+    cpuGroups,
+    walls,
+    clock,
+    log,
+  });
   const copies = new Copies({ config, clock, log, registry, host, readers, drawers, failpoint, registryIsWhole });
   const seeding = new Seeding({ claims, clock, log, registry, sandboxes });
   const changes = createChangeFeed({
@@ -209,8 +219,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const repairs = new Repairs({ config, clock, log, registry, sandboxes, snapshots, transfers: transfers });
   const backups = createBackups({ ...claiming, sandboxes, signer, transfers });
   const blueprints = createBlueprints({ clock, registry, bundles, sandboxes, copies, seeding });
-  const store = { config, clock, log, registry, drawers };
-  const forgetter = new TenantForgetter({ ...store, claims, sandboxes, copies, auth, runner, signer, failpoint });
+  const storage = { config, clock, log, registry, drawers, store: store.tenants };
+  const forgetter = new TenantForgetter({ ...storage, claims, sandboxes, copies, auth, runner, signer, failpoint });
   const { operations, admit } = createGuard(
     createOperations({
       pool,
@@ -240,6 +250,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
       snapshots,
       terminals,
       sourceParser,
+      store: store.tenants,
       usage,
     }),
     {
@@ -255,29 +266,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   let stopped: Promise<void> | null = null;
   let serving = false;
 
-  const checkReady = async (): Promise<void> => {
-    if (!serving)
-      throw new WinterdockError('storage_unavailable', 'The engine does not run.', { retryAfterSeconds: 1 });
-    try {
-      await registry.maintenance.ping();
-    } catch (error) {
-      log.error({ err: error }, 'not ready');
-      throw new WinterdockError('storage_unavailable', `The registry cannot be written: ${publicMessage(error)}.`, {
-        retryAfterSeconds: 5,
-        cause: error,
-      });
-    }
-    await checkDrawers(config.dataFolder, drawers).catch((error: unknown) => {
-      log.error({ err: error }, 'not ready');
-      throw error;
-    });
-  };
-  let cachedReady: { at: number; answer: Promise<void> } | null = null;
-  const ready = (): Promise<void> => {
-    if (cachedReady === null || performance.now() - cachedReady.at > READY_MS)
-      cachedReady = { at: performance.now(), answer: checkReady() };
-    return cachedReady.answer;
-  };
+  const ready = createReadyCheck({ config, registry, drawers, log, isServing: () => serving });
 
   let document: string | null = null;
   const openapi = (): string => {
@@ -286,7 +275,18 @@ export async function createHost(options: HostOptions): Promise<Host> {
   };
   const dispatcher = createDispatcher({
     routes: config.sessionApi ? [...ROUTES, ...SESSION_ROUTES] : ROUTES,
-    services: { operations, admit, events, changes, metrics, ready, walls, openapi, publicUrl: config.publicUrl },
+    services: {
+      operations,
+      admit,
+      events,
+      changes,
+      metrics,
+      ready,
+      degraded: store.degraded,
+      walls,
+      openapi,
+      publicUrl: config.publicUrl,
+    },
     admit,
     auth,
     log,
@@ -303,6 +303,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     await transfers.start();
     await sandboxes.reconcile();
     await copies.start();
+    store.start();
     await pool.start();
     await runs.start();
     terminals.start();
@@ -345,7 +346,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     await scheduler.end();
     await seeded;
     await copies.stop();
-    await hostStore?.close();
+    await store.stop();
     await pool.stop();
     await network.stop();
     walls.close();
@@ -356,6 +357,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     await upkeep.sumUp();
     await ledger.stop();
     await claims.stop();
+    await store.close();
     await registry.close();
   };
 
@@ -371,7 +373,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     terminals,
     courier,
     backups,
-    store: hostStore?.watched ?? null,
+    store: store.watched,
     operations,
     auth,
     events,

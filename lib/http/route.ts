@@ -24,6 +24,8 @@ export interface Services {
   metrics: Metrics;
   /** Resolves when the server can do its work; throws `storage_unavailable` when it cannot. */
   ready(): Promise<void>;
+  /** What it cannot reach meanwhile, a sentence each; empty when it lacks nothing. */
+  degraded(): string[];
   /** The address that the settings give the server, or null. */
   publicUrl: string | null;
   /** `states`: whether each wall stands around the processes of sandboxes. */

@@ -28,8 +28,9 @@ import type { Drawers } from '../storage/drawer.ts';
 import { namesIn } from '../storage/inventory.ts';
 import { type JobRunner, jobLine } from './runner.ts';
 import { removeFiles } from './tenant-files.ts';
+import { purgeObjectsOf, type TenantStore } from './tenant-objects.ts';
 
-const STEPS = ['access', 'jobs', 'copies', 'files', 'records', 'ledger', 'compact'] as const;
+const STEPS = ['access', 'jobs', 'copies', 'files', 'store', 'records', 'ledger', 'compact'] as const;
 type Step = (typeof STEPS)[number];
 /** What fault injection sees, in order: `forget:sandboxes` comes after the jobs. */
 export type ForgetStep = `forget:${Step | 'sandboxes' | 'finished'}`;
@@ -43,6 +44,8 @@ export interface TenantForgetterParts {
   sandboxes: Pick<Sandboxes, 'runPlan'>;
   copies: Pick<Copies, 'sweep'>;
   drawers: Drawers;
+  /** Null: there is no object store. */
+  store: TenantStore | null;
   auth: Pick<Auth, 'keys' | 'people'>;
   runner: Pick<JobRunner, 'cancel'>;
   signer: Signer;
@@ -157,6 +160,7 @@ export class TenantForgetter {
       jobs: () => this.#jobs(job, tenant, cause, turn),
       copies: () => this.#copies(tenant, cause, turn),
       files: () => this.#files(tenant, turn),
+      store: () => this.#store(tenant, turn),
       records: () => this.#records(tenant, turn),
       ledger: () => this.#ledger(job, tenant, turn),
       compact: () => this.#compact(turn),
@@ -281,6 +285,11 @@ export class TenantForgetter {
     return turn.isOver ? {} : removeFiles(config, drawers, registry, tenant);
   }
 
+  async #store(tenant: string, turn: WorkTurn): Promise<RemovedCounts> {
+    const { registry, store, clock } = this.#parts;
+    return purgeObjectsOf(registry, store, tenant, { nowMs: clock.now(), isOver: () => turn.isOver });
+  }
+
   async #records(tenant: string, turn: WorkTurn): Promise<RemovedCounts> {
     const { tenantForgettings } = this.#parts.registry;
     while (!turn.isOver && (await tenantForgettings.emptyTombstones(tenant, ROWS))) await setImmediate();
@@ -319,6 +328,7 @@ const STEP_WORDS: Readonly<Record<Step, string>> = {
   jobs: 'Its jobs are gone',
   copies: 'Snapshots and blueprints are gone',
   files: 'What was set aside or expanded is gone',
+  store: 'What was in the object store is gone',
   records: 'Names, labels, shares, workbooks, quotas and search words are gone',
   ledger: 'The ledger keeps ids only',
   compact: 'The registry is written anew without it',

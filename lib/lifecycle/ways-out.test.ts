@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type BlockingFault, WAYS_OF, WAYS_OUT, waysOut } from './ways-out.ts';
+import { type BlockingFault, WAYS_OF, WAYS_OUT, waysOf, waysOut } from './ways-out.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -26,7 +26,7 @@ test('every hint of a damaged, missing or doubted sandbox is made from the table
   // Those of what is no sandbox: an agent, a snapshot, the ledger. Sandboxes have the table.
   expect(hints.filter((hint) => !/^lib\/(?:ledger|backup|doctor)\//.test(hint))).toEqual([
     "lib/copies/agents.ts: hint: 'Deploy it again.',",
-    "lib/sandboxes/moves/restore.ts: hint: 'Restore another snapshot.',",
+    "lib/sandboxes/moves/restore.ts: hint: 'Restore another one.',",
   ]);
 });
 
@@ -45,7 +45,10 @@ test('nothing else says to repair a file or to use force on it', () => {
 
 test('each fault has ways out, and each way is of some fault', () => {
   const faults = Object.keys(WAYS_OF) as BlockingFault[];
-  const used = faults.flatMap((fault) => WAYS_OF[fault]);
+  const used = faults.flatMap((fault) => waysOf(fault, true));
   expect(new Set(used)).toEqual(new Set(Object.keys(WAYS_OUT)));
-  for (const fault of faults) expect(waysOut(fault)).toMatch(/^[A-Z].*, or delete it by a plan\.$/);
+  for (const fault of faults) {
+    expect(waysOut(fault)).toMatch(/^[A-Z].*, or delete it by a plan\.$/);
+    expect(waysOut(fault, { isStored: true }).startsWith('Resume it from the store')).toBe(fault !== 'unknown');
+  }
 });

@@ -16,19 +16,25 @@ export const WAYS_OUT = {
   raw: 'download its raw file (admins and operators)',
   return: 'put the file back where it was and resume with force',
   delete: 'delete it by a plan',
+  stored: 'resume it from the store (from: stored, with a reason): what was written since its last upload is lost',
 } as const;
 export type WayOut = keyof typeof WAYS_OUT;
 
 /** The ways out of each fault; the one that keeps most comes first. */
-export const WAYS_OF: Readonly<Record<BlockingFault, readonly WayOut[]>> = {
+export const WAYS_OF: Readonly<Record<BlockingFault, readonly Exclude<WayOut, 'stored'>[]>> = {
   unknown: ['retry', 'restore', 'salvage', 'raw', 'delete'],
   corrupt: ['restore', 'salvage', 'accept', 'raw', 'delete'],
   missing: ['return', 'restore', 'delete'],
 };
 
-/** All ways out of a fault, in one sentence for a person. */
-export function waysOut(fault: BlockingFault): string {
-  const ways = WAYS_OF[fault].map((way) => WAYS_OUT[way]);
+/** The ways out of a fault of one sandbox. `isStored`: an object of it is in the store. */
+export function waysOf(fault: BlockingFault, isStored: boolean): readonly WayOut[] {
+  return isStored && fault !== 'unknown' ? ['stored', ...WAYS_OF[fault]] : WAYS_OF[fault];
+}
+
+/** All of them, in one sentence for a person. */
+export function waysOut(fault: BlockingFault, { isStored = false }: { isStored?: boolean } = {}): string {
+  const ways = waysOf(fault, isStored).map((way) => WAYS_OUT[way]);
   const sentence = ways.length === 1 ? ways[0] : `${ways.slice(0, -1).join(', ')}, or ${ways.at(-1)}`;
   return `${sentence?.charAt(0).toUpperCase()}${sentence?.slice(1)}.`;
 }

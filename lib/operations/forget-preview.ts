@@ -5,6 +5,7 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import type { TenantForgetPlan } from '../contract/schema/tenants.ts';
 import { orphansOf } from '../jobs/tenant-files.ts';
+import { countObjectsOf, type TenantStore } from '../jobs/tenant-objects.ts';
 import { STATES } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import { namesIn } from '../storage/inventory.ts';
@@ -13,6 +14,7 @@ interface Parts {
   registry: Registry;
   clock: Clock;
   config: Pick<Config, 'dataFolder'>;
+  store: TenantStore | null;
 }
 
 /** Kept sandboxes that are named, and backups. */
@@ -20,7 +22,10 @@ const NAMED = 20;
 const BACKUPS = 100;
 
 /** Counts it, or null for a tenant that nothing is known of. */
-export async function forgetPlan({ registry, clock, config }: Parts, tenant: string): Promise<TenantForgetPlan | null> {
+export async function forgetPlan(
+  { registry, clock, config, store }: Parts,
+  tenant: string,
+): Promise<TenantForgetPlan | null> {
   const { tenantForgettings } = registry;
   const row = await registry.quotas.tenant(tenant);
   const has = await tenantForgettings.holdings(tenant, epochSeconds(clock), NAMED);
@@ -52,6 +57,7 @@ export async function forgetPlan({ registry, clock, config }: Parts, tenant: str
       .filter((name) => name.startsWith('replaced-'))
       .map((name) => join(config.dataFolder, name))
       .sort(),
+    store: await countObjectsOf(registry, store, tenant),
   };
 }
 

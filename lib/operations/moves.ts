@@ -58,6 +58,7 @@ export function moveOperations(parts: {
       const resumed = await sandboxes.resume(id, auditContextOf(caller, input.reason), {
         ...(input.policy === undefined ? {} : { policy: input.policy }),
         ...(input.force === undefined ? {} : { force: input.force }),
+        fromStored: input.from === 'stored',
       });
       if (resumed.path === 'warm') metrics.resumedWarm(resumed.tookMs / 1000);
       return {

@@ -16,6 +16,7 @@ import type { StorageHealth } from '../health/storage-health.ts';
 import type { UsageUpkeep } from '../health/usage-upkeep.ts';
 import type { JobRunner } from '../jobs/runner.ts';
 import type { TenantForgetter } from '../jobs/tenant-forgetter.ts';
+import type { TenantStore } from '../jobs/tenant-objects.ts';
 import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
 import type { NetworkBroker } from '../network/broker.ts';
 import type { AddressPolicy } from '../outgoing/address-policy.ts';
@@ -127,6 +128,7 @@ export interface EngineParts {
   sandboxes: Sandboxes;
   snapshots: Snapshots;
   sourceParser: SourceParser;
+  store: TenantStore | null;
   usage: Pick<UsageUpkeep, 'count'>;
 }
 

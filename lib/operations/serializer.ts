@@ -98,6 +98,10 @@ function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy
     workbook: row.workbook,
     workbook_version: row.workbookVersion,
     lineage: { blueprint: row.lineageBlueprint, snapshot: row.lineageSnapshot, parent: row.lineageParent },
+    stored: row.stored,
+    upload: live.upload,
+    host: row.ownerHost,
+    term: row.ownerTerm,
   };
 }
 

@@ -2,6 +2,7 @@
 import type { Caller } from '../auth/caller.ts';
 import type { Storage, StorageCheckInput } from '../contract/schema/storage.ts';
 import type { StorageHealth } from '../health/storage-health.ts';
+import type { StoreStatus } from '../health/store-report.ts';
 import type { Registry } from '../registry/registry.ts';
 import { SCRUB_PACE } from '../sandboxes/recovery/scrub.ts';
 import type { ScrubPass } from '../sandboxes/recovery/scrub-progress.ts';
@@ -22,6 +23,12 @@ export interface StorageOperations {
 const COUNT_CAP = 100_000;
 /** How long an answer waits for a check. */
 const WAIT_MS = 10_000;
+
+function storeOf(store: StoreStatus | null): Storage['store'] {
+  if (store === null) return null;
+  const { cache, ...facts } = store;
+  return { ...facts, cache: { bytes: cache.bytes, limit_bytes: cache.limitBytes } };
+}
 
 export function storageOperations(parts: {
   registry: Pick<Registry, 'ledger' | 'maintenance' | 'segments'>;
@@ -76,6 +83,7 @@ export function storageOperations(parts: {
         last: scrub?.last == null ? null : { ...counted(scrub.last), ended: scrub.last.ended },
         next: scrub === null || scrub.walk !== null ? null : scrub.since + SCRUB_PACE.passMs / 1000,
       },
+      store: storeOf(facts.store),
       disk: { bytes: disk.bytes, free_bytes: disk.freeBytes },
       places: facts.places,
       memory: {

@@ -12,6 +12,7 @@ import type {
   TenantsQuery,
 } from '../contract/schema/tenants.ts';
 import type { TenantForgetter } from '../jobs/tenant-forgetter.ts';
+import type { TenantStore } from '../jobs/tenant-objects.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import { NO_QUOTAS, type QuotaLimits, type TenantRow } from '../registry/quotas.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -48,6 +49,7 @@ export function tenantOperations(parts: {
   clock: Clock;
   forgetter: Pick<TenantForgetter, 'begin'>;
   config: Pick<Config, 'dataFolder'>;
+  store: TenantStore | null;
 }): TenantOperations {
   const { registry } = parts;
 
@@ -109,7 +111,7 @@ export function tenantOperations(parts: {
         });
       }
       const id = await parts.forgetter.begin(tenant, auditContextOf(caller));
-      return { started: { id, backups: plan.backups, set_aside: plan.set_aside } };
+      return { started: { id, backups: plan.backups, set_aside: plan.set_aside, store: plan.store } };
     },
   };
 }

@@ -225,7 +225,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       attachments.hold(id, attachment, now(engine));
     },
     detach: (id, attachment) => attachments.release(id, attachment, now(engine)),
-    live: (row) => statusOf(runtimes.peek(row.id), row),
+    live: (row) => ({ ...statusOf(runtimes.peek(row.id), row), upload: below?.uploadOf(row) ?? 'none' }),
     get attachedIds() {
       return runtimes.values().flatMap(({ id, attached }) => (attached > 0 ? [id] : []));
     },
@@ -303,7 +303,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
 }
 
 /** What is in memory about a sandbox, as callers see it. */
-function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): LiveStatus {
+function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): Omit<LiveStatus, 'upload'> {
   const warmSince = row.state === 'active' ? (runtime?.warmSince ?? null) : null;
   return {
     thermal: row.state !== 'active' ? 'cold' : warmSince === null ? 'hot' : 'warm',

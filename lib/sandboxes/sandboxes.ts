@@ -65,6 +65,8 @@ export interface LiveStatus {
   pending: string | null;
   /** Whether a verb holds the lock of the sandbox in this process. An intent without that lock was interrupted. */
   isLocked: boolean;
+  /** Whether its file is to go to the store. */
+  upload: 'none' | 'queued' | 'running';
 }
 
 /** What a server does with the object store below its drawers. */

@@ -20,6 +20,12 @@ function Entry({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
+const UPLOAD_WORDS: Readonly<Record<Instance['upload'], string>> = {
+  none: '',
+  queued: 'its upload waits',
+  running: 'its upload is on its way',
+};
+
 export function InstanceFacts({
   instance,
   rendered,
@@ -45,6 +51,12 @@ export function InstanceFacts({
           </code>
         </Entry>
         <Entry name="Size">{instance.bytes === null ? 'nothing yet' : sizeInWords(instance.bytes)}</Entry>
+        {(instance.stored !== null || instance.upload !== 'none') && (
+          <Entry name="In the store">
+            {instance.stored === null ? 'not yet' : <RelativeTime at={instance.stored.at} rendered={rendered} />}{' '}
+            <span className="text-small text-ink-3">{UPLOAD_WORDS[instance.upload]}</span>
+          </Entry>
+        )}
         <Entry name="Policy">{instance.policy}</Entry>
         <Entry name="Process">{PROCESS_WORDS[instance.thermal]}</Entry>
         <Entry name="Pauses after">

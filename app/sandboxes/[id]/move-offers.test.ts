@@ -37,6 +37,10 @@ const row: Instance = {
   workbook: null,
   workbook_version: null,
   lineage: { blueprint: null, snapshot: null, parent: null },
+  stored: null,
+  upload: 'none',
+  host: null,
+  term: null,
 };
 
 const ADMIN = { role: 'admin', tenants: null } as const;

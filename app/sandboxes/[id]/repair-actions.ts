@@ -6,7 +6,7 @@
 import { refresh } from 'next/cache';
 import { sizeInWords } from '#components/ui/durations.ts';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
-import { restoreInstanceSchema, salvageSchema } from '#lib/contract/schema.ts';
+import { restoreInstanceSchema, resumeSchema, salvageSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { boundInstanceId, textField } from '../../form-values.ts';
@@ -33,6 +33,27 @@ export async function restoreInPlace(
     const { state } = await getHost().operations.restoreInstance(caller, id, parsed.data);
     refresh();
     return { ok: true, says: `It is restored, and ${state} as before. What was there is kept aside.` };
+  } catch (error) {
+    refresh();
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
+  }
+}
+
+/** Wakes a sandbox on the last whole object of it in the store. Needs a reason. */
+export async function resumeFromStored(
+  bound: string,
+  _previous: ActionOutcome | null,
+  form: FormData,
+): Promise<ActionOutcome> {
+  const id = boundInstanceId(bound);
+  const caller = await requireCaller(`/sandboxes/${id}`);
+  const parsed = resumeSchema.safeParse({ from: 'stored', reason: textField(form, 'reason') });
+  if (!parsed.success)
+    return { ok: false, says: 'It needs a reason, of at most 1,000 characters: it goes into the ledger.' };
+  try {
+    await getHost().operations.resume(caller, id, parsed.data);
+    refresh();
+    return { ok: true, says: 'It is awake, with its last file in the store.' };
   } catch (error) {
     refresh();
     return { ok: false, ...problemInWords(problemOf(error, caller)) };

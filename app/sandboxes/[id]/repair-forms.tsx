@@ -46,6 +46,26 @@ export function RestoreForm({
   );
 }
 
+/** `name`: of the sandbox, for the toast: the notice is gone once it is awake. */
+export function FromStoredForm({ action, name }: { action: RestoreAction; name: string }) {
+  const [outcome, submit] = useActionMessage(action, name);
+  return (
+    <form action={submit} className="grid gap-2">
+      <div className="grid items-start gap-x-4 gap-y-3 sm:grid-cols-[minmax(0,27rem)_auto]">
+        <Field form="stored" name="reason" title="Reason">
+          {(props) => <input {...props} className="input" required maxLength={1000} autoComplete="off" />}
+        </Field>
+        <div className="sm:beside-fields">
+          <Submit className="button button-ink" doing="Bringing it…">
+            Take it from the store
+          </Submit>
+        </div>
+      </div>
+      <Outcome outcome={outcome} />
+    </form>
+  );
+}
+
 /** The lost items, as far as the page names them. */
 function LostList({ made }: { made: NonNullable<SalvageState['made']> }) {
   if (made.lostCount === 0) return null;

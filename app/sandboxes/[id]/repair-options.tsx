@@ -16,10 +16,10 @@ import { whyNot } from '#lib/contract/access.ts';
 import type { Instance, Snapshot } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { plan } from '#lib/lifecycle/plan.ts';
-import { type BlockingFault, WAYS_OF, type WayOut } from '#lib/lifecycle/ways-out.ts';
+import { type BlockingFault, type WayOut, waysOf } from '#lib/lifecycle/ways-out.ts';
 import { retryWake } from '../../retry.ts';
-import { restoreInPlace, salvage } from './repair-actions.ts';
-import { RestoreForm, SalvageForm } from './repair-forms.tsx';
+import { restoreInPlace, resumeFromStored, salvage } from './repair-actions.ts';
+import { FromStoredForm, RestoreForm, SalvageForm } from './repair-forms.tsx';
 
 /** How many snapshots to choose from, newest first. */
 const CHOICES = 20;
@@ -45,6 +45,10 @@ const TITLES: Readonly<Record<WayOut, { title: string; does: string }>> = {
   raw: {
     title: 'Download the raw file',
     does: 'The file as it is, with private volumes and deleted data: for repair elsewhere.',
+  },
+  stored: {
+    title: 'Take its file in the store',
+    does: 'The last whole object of it becomes its file, and it wakes. What was written since is lost.',
   },
   delete: { title: 'Delete it', does: 'For good, without reading the file.' },
 };
@@ -104,6 +108,15 @@ function RepairControl({ way, instance, caller }: { way: WayOut; instance: Insta
   switch (way) {
     case 'restore':
       return <RestoreControl instance={instance} caller={caller} />;
+    case 'stored': {
+      const against = whyNot(caller, 'resume', { tenant });
+      if (against !== null) return <DisabledAction id="stored" label="Take it from the store" whyNot={against} />;
+      return (
+        <WithCall name="resumeInstance" path={{ id }} body={{ from: 'stored' }} fields={{ reason: 'text' }}>
+          <FromStoredForm action={resumeFromStored.bind(null, id)} name={instance.name ?? id} />
+        </WithCall>
+      );
+    }
     case 'salvage': {
       const against = whyNot(caller, 'salvage', { tenant });
       if (against !== null) return <DisabledAction id="salvage" label="Salvage" whyNot={against} />;
@@ -157,7 +170,7 @@ export function RepairOptions({
         Ways out
       </h2>
       <ul>
-        {WAYS_OF[fault].map((way) => (
+        {waysOf(fault, instance.stored !== null).map((way) => (
           <RepairOption key={way} way={way}>
             <RepairControl way={way} instance={instance} caller={caller} />
           </RepairOption>

@@ -17,6 +17,7 @@ import { DrawerTable, MeasuredFiles } from './drawers.tsx';
 import { KeptTable } from './kept-table.tsx';
 import { RegistryFacts } from './registry-facts.tsx';
 import { ScrubFacts } from './scrub-facts.tsx';
+import { StoreFacts } from './store-facts.tsx';
 import {
   aheadInWords,
   figures,
@@ -125,6 +126,9 @@ export default async function StoragePage() {
       </PageSection>
       <PageSection id="drawers" name="Drawers" note="As the registry counts them. Files on local disk.">
         <DrawerTable drawers={storage.drawers} />
+      </PageSection>
+      <PageSection id="store" name="Object store" note="Where files at rest go that leave this machine.">
+        <StoreFacts store={storage.store} rendered={rendered} />
       </PageSection>
       <PageSection id="measured" name="Files" note="Every file in the data folder, compared with the registry.">
         <MeasuredFiles storage={storage} rendered={rendered} />

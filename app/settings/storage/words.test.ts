@@ -9,6 +9,7 @@ import {
   placesInWords,
   sharingInWords,
   troublesOf,
+  uploadsInWords,
   wallsInWords,
   wrongInWords,
 } from './words.ts';
@@ -27,6 +28,7 @@ const WELL: Storage = {
   drawers: [{ drawer: 'archive', rows: 1, bytes: 1, writable: true, same_disk: true }],
   measured: null,
   scrub: { walk: null, last: null, next: null },
+  store: null,
   disk: { bytes: 100, free_bytes: 50 },
   places: { serving: 1, spare: 2, ahead: 2, most: 200 },
   cpu: { shared_by: 'priorities' },
@@ -41,12 +43,31 @@ const WELL: Storage = {
   running: [],
 };
 
+const STORE: NonNullable<Storage['store']> = {
+  url: 's3://files/winter',
+  ack: 'stored',
+  away: null,
+  lacks: [],
+  rows: 4,
+  uploads: { queued: 0, running: 0, since: null },
+  cache: { bytes: 5, limit_bytes: 10 },
+};
+
+test('uploads are told apart by waiting and under way', () => {
+  const words = (queued: number, running: number) => uploadsInWords({ queued, running, since: null });
+  expect(words(0, 0)).toBe('nothing waits: everything at rest is stored');
+  expect(words(1, 0)).toBe('1 file waits');
+  expect(words(2, 1)).toBe('2 files wait, 1 is on its way');
+  expect(words(0, 2)).toBe('none waits, 2 are on their way');
+});
+
 test('troubles are listed, and a healthy store has none', () => {
   expect(troublesOf(WELL)).toEqual([]);
   const ill: Storage = {
     ...WELL,
     registry: { ...WELL.registry, check: { time: 1, took_ms: 1, ok: false, says: 'row 7 missing' } },
     drawers: [{ drawer: 'archive', rows: 1, bytes: 1, writable: false, same_disk: false }],
+    store: { ...STORE, away: { since: 1, why: 'it refuses the credentials' } },
     disk: { bytes: 100, free_bytes: 9 },
     places: { serving: 2, spare: 0, ahead: 2, most: 2 },
     memory: { serving_bytes: 2e9, spare_bytes: 0, limit_bytes: 1e9 },
@@ -54,6 +75,7 @@ test('troubles are listed, and a healthy store has none', () => {
   expect(troublesOf(ill)).toEqual([
     'The registry did not pass its check: row 7 missing',
     'The archive drawer cannot be reached: nothing is filed there or brought back from it.',
+    'The object store is away: it refuses the credentials. What is on this machine works on.',
     'The disk is nearly full: 9 B are left.',
     'Every place for a process is taken: wakes are refused with capacity.',
     'The processes of sandboxes take more memory than allowed: idle ones are suspended, running calls go on.',

@@ -7,12 +7,13 @@ export const figures = (count: number) => count.toLocaleString('en');
 const counted = (count: number, one: string, many: string) => `${figures(count)} ${count === 1 ? one : many}`;
 
 /** What is wrong now, the worst first; empty when nothing is. */
-export function troublesOf({ registry, drawers, disk, places, memory, scrub }: Storage): string[] {
+export function troublesOf({ registry, drawers, store, disk, places, memory, scrub }: Storage): string[] {
   const troubles: string[] = [];
   if (registry.check?.ok === false) troubles.push(`The registry did not pass its check: ${registry.check.says}`);
   for (const { drawer, writable } of drawers)
     if (!writable)
       troubles.push(`The ${drawer} drawer cannot be reached: nothing is filed there or brought back from it.`);
+  if (store?.away) troubles.push(`The object store is away: ${store.away.why}. What is on this machine works on.`);
   const rotten = Math.max(scrub.walk?.rotten ?? 0, scrub.last?.rotten ?? 0);
   if (rotten > 0)
     troubles.push(`${counted(rotten, 'file is', 'files are')} no longer what was filed: the disk loses bytes.`);
@@ -91,6 +92,20 @@ export function backupInWords({ sandboxes, bytes }: NonNullable<Storage['backup'
 /** How many items of a backup were not sound when they were copied. */
 export function wrongInWords(wrong: number): string {
   return `${counted(wrong, 'of them was', 'of them were')} not sound`;
+}
+
+/** What waits for its upload: `3 files wait, 1 is on its way`. */
+export function uploadsInWords({ queued, running }: NonNullable<Storage['store']>['uploads']): string {
+  if (queued + running === 0) return 'nothing waits: everything at rest is stored';
+  const waiting = queued === 0 ? 'none waits' : `${counted(queued, 'file waits', 'files wait')}`;
+  return running === 0 ? waiting : `${waiting}, ${counted(running, 'is on its way', 'are on their way')}`;
+}
+
+/** When filing answers. */
+export function ackInWords(ack: NonNullable<Storage['store']>['ack']): string {
+  return ack === 'stored'
+    ? 'Freezing and archiving answer once the file is whole in the store.'
+    : 'Freezing and archiving answer at once; the upload follows.';
 }
 
 /** What each folder of the data directory is for. */

@@ -676,10 +676,16 @@ class ForgettingStartedBackupsItem(TypedDict):
     to: Optional[str]
 
 
+class ForgettingStartedStore(TypedDict):
+    objects: int
+    remain_until: Optional[int]
+
+
 class ForgettingStarted(TypedDict):
     id: str
     backups: List[ForgettingStartedBackupsItem]
     set_aside: List[str]
+    store: ForgettingStartedStore
 
 
 class Health(TypedDict):
@@ -707,6 +713,14 @@ class ImportedLineage(TypedDict):
     blueprint: Optional[str]
     snapshot: Optional[str]
     parent: Optional[str]
+
+
+class ImportedStored(TypedDict):
+    address: str
+    generation: int
+    sha256: str
+    bytes: int
+    at: int
 
 
 class Imported(TypedDict):
@@ -741,6 +755,10 @@ class Imported(TypedDict):
     workbook: Optional[str]
     workbook_version: Optional[int]
     lineage: ImportedLineage
+    stored: Optional[ImportedStored]
+    upload: Literal["none", "queued", "running"]
+    host: Optional[str]
+    term: Optional[int]
     imported: BundleOrigin
 
 
@@ -776,6 +794,14 @@ class InstanceLineage(TypedDict):
     parent: Optional[str]
 
 
+class InstanceStored(TypedDict):
+    address: str
+    generation: int
+    sha256: str
+    bytes: int
+    at: int
+
+
 class Instance(TypedDict):
     id: str
     tenant: str
@@ -808,6 +834,10 @@ class Instance(TypedDict):
     workbook: Optional[str]
     workbook_version: Optional[int]
     lineage: InstanceLineage
+    stored: Optional[InstanceStored]
+    upload: Literal["none", "queued", "running"]
+    host: Optional[str]
+    term: Optional[int]
 
 
 class InstanceEventsQuery(TypedDict, total=False):
@@ -1516,9 +1546,13 @@ class ReadinessWalls(TypedDict):
     files: bool
 
 
-class Readiness(TypedDict):
-    status: Literal["ok"]
+class _ReadinessRequired(TypedDict):
+    status: Literal["ok", "degraded"]
     walls: ReadinessWalls
+
+
+class Readiness(_ReadinessRequired, total=False):
+    because: List[str]
 
 
 RestoreBackupInput = TypedDict(
@@ -1561,10 +1595,16 @@ class ResumeAnswer(_ResumeAnswerRequired, total=False):
     source: Literal["local", "cold", "archive", "cloud", "snapshot", "blueprint", "fresh"]
 
 
-class ResumeInput(TypedDict, total=False):
-    policy: Literal["posix", "minimal", "compute", "network"]
-    force: bool
-    reason: str
+ResumeInput = TypedDict(
+    "ResumeInput",
+    {
+        "policy": "Literal['posix', 'minimal', 'compute', 'network']",
+        "force": "bool",
+        "from": "Literal['stored']",
+        "reason": "str",
+    },
+    total=False,
+)
 
 
 class RunOutput(TypedDict):
@@ -2026,6 +2066,32 @@ class StorageScrub(TypedDict):
     next: Optional[int]
 
 
+class StorageStoreAway(TypedDict):
+    since: int
+    why: str
+
+
+class StorageStoreUploads(TypedDict):
+    queued: int
+    running: int
+    since: Optional[int]
+
+
+class StorageStoreCache(TypedDict):
+    bytes: int
+    limit_bytes: int
+
+
+class StorageStore(TypedDict):
+    url: str
+    ack: Literal["stored", "queued"]
+    away: Optional[StorageStoreAway]
+    lacks: Optional[List[str]]
+    rows: int
+    uploads: StorageStoreUploads
+    cache: StorageStoreCache
+
+
 class StorageDisk(TypedDict):
     bytes: int
     free_bytes: int
@@ -2095,6 +2161,7 @@ class Storage(TypedDict):
     drawers: List[StorageDrawersItem]
     measured: Optional[StorageMeasured]
     scrub: StorageScrub
+    store: Optional[StorageStore]
     disk: StorageDisk
     places: StoragePlaces
     memory: StorageMemory
@@ -2211,6 +2278,11 @@ class TenantForgetPlanBackupsItem(TypedDict):
     to: Optional[str]
 
 
+class TenantForgetPlanStore(TypedDict):
+    objects: int
+    remain_until: Optional[int]
+
+
 class TenantForgetPlan(TypedDict):
     tenant: str
     sandboxes: Dict[str, int]
@@ -2234,6 +2306,7 @@ class TenantForgetPlan(TypedDict):
     registry_bytes: int
     backups: List[TenantForgetPlanBackupsItem]
     set_aside: List[str]
+    store: TenantForgetPlanStore
 
 
 class TenantNetworkRulesItem(TypedDict):

@@ -19,13 +19,17 @@ const total = (counts: Record<string, number | undefined>) =>
   Object.values(counts).reduce<number>((sum, count) => sum + (count ?? 0), 0);
 
 /** The copies that remain afterwards, such as backups, in sentences. */
-function heldLines({ backups, set_aside }: Pick<TenantForgetPlan, 'backups' | 'set_aside'>): string[] {
+function heldLines({ backups, set_aside, store }: Pick<TenantForgetPlan, 'backups' | 'set_aside' | 'store'>): string[] {
   const [last] = backups;
   const to = last?.to ? ` (to ${last.to})` : '';
   return [
     last === undefined
       ? 'No backup on record was made while there was something of it. What nobody told this server of, it does not know.'
       : `Backups still hold it: ${backups.length} on record, the last of ${timeText(last.time)}${to}. Remove or replace them.`,
+    ...(store.objects === 0 ? [] : [`${store.objects} objects in the store go too, with all their versions.`]),
+    ...(store.remain_until === null
+      ? []
+      : [`A lock of the store keeps bytes of them until ${timeText(store.remain_until)}.`]),
     ...set_aside.map((folder) => `A restore set everything of its time aside in ${folder}: remove it yourself.`),
   ];
 }

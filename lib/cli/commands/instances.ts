@@ -40,6 +40,13 @@ function workbookText({ workbook, workbook_version: version }: Instance): string
   return version === null ? `${workbook} (a name and no more)` : `${workbook}, version ${version}`;
 }
 
+/** When its file was stored last, and whether a newer one is on its way; null where there is no store. */
+function storedText({ stored, upload }: Instance): string | null {
+  const waits = { none: '', queued: 'its upload waits', running: 'its upload is on its way' }[upload];
+  if (stored === null) return waits === '' ? null : waits;
+  return `${timeText(stored.at)}${waits === '' ? '' : `; ${waits}`}`;
+}
+
 /** Everything about one sandbox, as text. */
 function instanceFacts(instance: Instance): string {
   const { lineage, labels } = instance;
@@ -59,6 +66,7 @@ function instanceFacts(instance: Instance): string {
     ['ephemeral', instance.ephemeral ? 'yes' : null],
     ['policy', instance.policy],
     ['file', instance.vfs_path ?? (origin === null ? 'none yet' : `made at its first wake, of ${origin}`)],
+    ['stored', storedText(instance)],
     ['size', bytesText(instance.bytes)],
     ['labels', labelText.join(', ')],
     ['workbook', workbookText(instance)],

@@ -80,16 +80,24 @@ function addFiling(program: Command, verb: Filing, summary: string, description:
 }
 
 export function addMoveCommands(program: Command): void {
-  addCommand<MoveOptions>(program, 'resume <id>', {
+  addCommand<MoveOptions & { fromStored?: boolean }>(program, 'resume <id>', {
     summary: 'wake a sandbox, from wherever it is filed',
     description: 'What sleeps is woken by `exec` and by writes as well; an archived one only by this, or by `revive`.',
-    options: (command) => moveOptions(command).addOption(policyChoice('run it under this policy from now on')),
+    options: (command) =>
+      moveOptions(command)
+        .option('--from-stored', 'its file is lost or damaged: take the last one that is in the store; needs --reason')
+        .addOption(policyChoice('run it under this policy from now on')),
     examples: [
       ['resume sess-841', 'and tell from where it came and how long that took'],
       ['resume sess-841 --force', 'although it is faulted: clear that and try once more'],
+      [
+        'resume sess-841 --from-stored --reason "disk lost"',
+        'with its last file in the store; what came since is lost',
+      ],
     ],
-    async run({ client, print, signal }, { policy, force, reason }, id: string) {
-      const answer = await client.resumeInstance(id, { policy, force, reason }, { signal });
+    async run({ client, print, signal }, { policy, force, reason, fromStored }, id: string) {
+      const from = fromStored === true ? 'stored' : undefined;
+      const answer = await client.resumeInstance(id, { policy, force, reason, from }, { signal });
       print(answer, () =>
         answer.path === 'warm'
           ? `${id} was active already.\n`

@@ -86,6 +86,25 @@ export const storageSchema = z
       /** When the next one begins; null while one is under way. */
       next: epoch.nullable(),
     }),
+    /** The object store that files at rest go to; null: they stay on this machine. */
+    store: z
+      .object({
+        /** As in the settings, without credentials. */
+        url: z.string(),
+        /** When freezing and archiving answer: once the file is stored, or once its upload is queued. */
+        ack: z.enum(['stored', 'queued']),
+        /** Since when it cannot be used, and why; null: it can be. What is local works meanwhile. */
+        away: z.object({ since: epoch, why: z.string() }).nullable(),
+        /** What the store does not keep of what it was asked for, in words; null: it was not asked yet. */
+        lacks: z.array(z.string()).nullable(),
+        /** Sandboxes whose file is in the store. */
+        rows: count,
+        /** Uploads that wait and that run, and since when the oldest waits. */
+        uploads: z.object({ queued: count, running: count, since: epoch.nullable() }),
+        /** Local copies of stored files, and how much they may take. */
+        cache: z.object({ bytes, limit_bytes: bytes }),
+      })
+      .nullable(),
     disk: z.object({ bytes, free_bytes: bytes }),
     /** Processes: serving, started ahead of need, kept ahead of need, and how many may serve. */
     places: z.object({ serving: count, spare: count, ahead: count, most: count }),

@@ -100,6 +100,11 @@ const heldElsewhere = {
    * remove.
    */
   set_aside: z.array(z.string()),
+  /**
+   * Objects of it in the object store, which go with it. `remain_until`: a lock of the store keeps bytes of them until
+   * then; null: nothing remains.
+   */
+  store: z.object({ objects: count, remain_until: epoch.nullable() }),
 };
 
 export const tenantForgetPlanSchema = z

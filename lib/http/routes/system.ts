@@ -43,13 +43,16 @@ export const systemRoutes: Route[] = [
     root: true,
     name: 'readiness',
     operation: null,
-    summary: 'Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until then.',
+    summary:
+      'Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until then; `degraded` while the object store is away.',
     tag,
     access: 'open',
     answers: { 200: { description: 'It is ready', schema: readinessSchema } },
     async handle({ services }) {
       await services.ready();
-      return json(200, { status: 'ok', walls: services.walls.states });
+      const because = services.degraded();
+      const status = because.length === 0 ? { status: 'ok' } : { status: 'degraded', because };
+      return json(200, { ...status, walls: services.walls.states });
     },
   }),
   customRoute({

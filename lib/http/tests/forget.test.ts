@@ -29,6 +29,7 @@ import { startServer, type TestServer } from '../../testing/server.ts';
 
 let folder: string;
 let server: TestServer & { clock: FakeClock };
+const NOTHING_STORED = { objects: 0, remain_until: null };
 const settings = { WB_SESSION_API: 'on', WB_POOL: '1', WB_RATE_KEY: '0', WB_RATE_ADDRESS: '0' };
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-forget-'));
@@ -133,7 +134,7 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
   const { text } = await server.call('GET', `/api/events/segments/${month}`);
   expect([text.includes(WORD), text.includes('"blanked":{')]).toEqual([false, true]);
   const results = (await server.call<JobResult[]>('GET', `/api/jobs/${done.id}/results?limit=500`)).json;
-  expect(results.filter(({ instance }) => instance === null).map(({ reason }) => reason)).toHaveLength(7);
+  expect(results.filter(({ instance }) => instance === null).map(({ reason }) => reason)).toHaveLength(8);
   expect((await server.call<Tenant>('GET', '/api/tenants/acme')).json).toMatchObject({
     counts: { created: 0, active: 0, deleted: 10 },
     quotas: { max_sandboxes: { limit: null } },
@@ -199,7 +200,11 @@ test('what still holds a tenant is said before and when it begins: backups since
   await server.host.registry.facts.write('backup', last, time);
   const aside = join(folder, 'replaced-2026-01-01T000000.000Z');
   mkdirSync(aside);
-  const holds = { backups: [{ id: 'backup-with-it', time, to: 'elsewhere' }], set_aside: [aside] };
+  const holds = {
+    backups: [{ id: 'backup-with-it', time, to: 'elsewhere' }],
+    set_aside: [aside],
+    store: NOTHING_STORED,
+  };
   expect(await plan('acme')).toMatchObject(holds);
   const started = await forget('acme', { confirm: 'acme' });
   expect(started.json).toEqual({ id: started.json.id, ...holds });

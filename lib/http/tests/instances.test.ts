@@ -56,6 +56,10 @@ test('a created instance shows the whole contract and has neither process nor fi
     workbook: null,
     workbook_version: null,
     lineage: { blueprint: null, snapshot: null, parent: null },
+    stored: null,
+    upload: 'none',
+    host: null,
+    term: null,
   });
   expect((await call('GET', '/instances/first')).json).toEqual(created.json);
 });

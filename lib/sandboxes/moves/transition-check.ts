@@ -71,7 +71,7 @@ export function refuseFaulted(row: InstanceRow): void {
     FAULT_CODE[row.fault],
     `The sandbox "${row.id}" is ${row.fault}: ${row.faultReason ?? 'no reason kept'}`,
     {
-      hint: waysOut(row.fault),
+      hint: waysOut(row.fault, { isStored: row.stored !== null }),
     },
   );
 }

@@ -1,4 +1,5 @@
 /** Copies an object that is too large for one request, within the store and in parts. */
+import type { CreateMultipartUploadCommandOutput, UploadPartCopyCommandOutput } from '@aws-sdk/client-s3';
 import { asking, type RequestOptions } from './s3-client.ts';
 import { copySource, type S3Place } from './s3-place.ts';
 
@@ -16,7 +17,10 @@ export async function copyInParts(
   const { sdk, client, bucket, key, encryption } = place;
   const at = { Bucket: bucket, Key: key(to) };
   const create = new sdk.CreateMultipartUploadCommand({ ...at, Metadata: metadata, ...encryption });
-  const { UploadId } = await asking(to, { signal, limitMs: SMALL_MS }, (options) => client.send(create, options));
+  const created: CreateMultipartUploadCommandOutput = await asking(to, { signal, limitMs: SMALL_MS }, (options) =>
+    client.send(create, options),
+  );
+  const { UploadId } = created;
   try {
     const Parts: { PartNumber: number; ETag?: string }[] = [];
     for (let first = 0; first < bytes; first += partBytes) {
@@ -24,7 +28,10 @@ export async function copyInParts(
       const CopySourceRange = `bytes=${first}-${Math.min(first + partBytes, bytes) - 1}`;
       const CopySource = copySource(place, from);
       const command = new sdk.UploadPartCopyCommand({ ...at, UploadId, PartNumber, CopySource, CopySourceRange });
-      const { CopyPartResult } = await asking(from, { signal }, (options) => client.send(command, options));
+      const copied: UploadPartCopyCommandOutput = await asking(from, { signal }, (options) =>
+        client.send(command, options),
+      );
+      const { CopyPartResult } = copied;
       Parts.push({ PartNumber, ...(CopyPartResult?.ETag !== undefined && { ETag: CopyPartResult.ETag }) });
     }
     const complete = new sdk.CompleteMultipartUploadCommand({ ...at, UploadId, MultipartUpload: { Parts } });

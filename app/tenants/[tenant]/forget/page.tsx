@@ -82,6 +82,14 @@ function Mind({ plan }: { plan: TenantForgetPlan }) {
       (name) => `${name} goes too: an upgrade kept that copy of the registry, with everything of its time.`,
     ),
     ...plan.doubtful.map((name) => `orphans/${name} stays: by its name it may be another tenant’s.`),
+    ...(plan.store.objects === 0
+      ? []
+      : [`${figures(plan.store.objects)} objects in the store go too, with all their versions.`]),
+    ...(plan.store.remain_until === null
+      ? []
+      : [
+          `A lock of the store keeps bytes of them until ${new Date(plan.store.remain_until * 1000).toISOString().slice(0, 10)} (UTC).`,
+        ]),
     `The registry (${sizeInWords(plan.registry_bytes)}) is rewritten at the end: for that time this server does not answer.`,
     'The ledger keeps ids: of sandboxes, of whoever did something, and the name of the tenant.',
   ];

@@ -1697,7 +1697,7 @@ class Calls:
         options: Optional[CallOptions] = None,
     ) -> types.Readiness:
         """Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until
-        then.
+        then; `degraded` while the object store is away.
         """
         return cast("types.Readiness", self._answer("readiness", (), None, None, options))
 

@@ -1,0 +1,153 @@
+/**
+ * The object store of a host: opens it, claims this installation's place in it, finds out what it keeps, and refuses a
+ * start whose rows name a store that is not configured. A store that is away when the server starts is claimed and
+ * asked once it is there; until then what is on this machine works.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { installationId } from '../backup/backup-settings.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { lacksInWords } from '../health/store-report.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { HostIdentity } from '../registry/types.ts';
+import { certainStore } from '../storage/object-store/certain-store.ts';
+import { lateStore } from '../storage/object-store/late-store.ts';
+import { claimPrefix } from '../storage/object-store/marker.ts';
+import type { ObjectStore, StoreTraits } from '../storage/object-store/object-store.ts';
+import { openObjectStore } from '../storage/object-store/open-store.ts';
+import { storeAway } from '../storage/object-store/store-errors.ts';
+import { type WatchedStore, watchedStore } from '../storage/object-store/watched-store.ts';
+
+/** The longest that a start waits for the store, in milliseconds. */
+const START_MS = 5000;
+/** Pauses between two claims of a store that is away, in milliseconds: doubled up to the longest. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+
+export interface ColdStore {
+  /** For who waits and asks for copies: nothing is missing before that is certain. */
+  readonly objects: ObjectStore;
+  readonly watched: WatchedStore;
+  /** What the store keeps; null until it was asked. */
+  traits(): StoreTraits | null;
+  /** Since when it is away (epoch milliseconds), and why in words; null: it can be used. */
+  away(): { sinceMs: number; why: string } | null;
+  close(): Promise<void>;
+}
+
+export interface ColdStoreParts {
+  config: Pick<Config, 'store'>;
+  registry: Registry;
+  host: HostIdentity;
+  clock: Clock;
+  log: Logger;
+}
+
+/**
+ * Opens the store of the settings; null without one. Throws `conflict` with `start_refused` when rows name a store and
+ * none is configured, when the store is another installation's, and when one that was never used cannot be.
+ */
+export async function openColdStore(parts: ColdStoreParts): Promise<ColdStore | null> {
+  const { config, registry, host, clock, log } = parts;
+  const { cold, connection } = config.store;
+  const rows = await registry.instances.countInStore();
+  if (cold === null) {
+    if (rows > 0) throw notConfigured(rows);
+    return null;
+  }
+  const id = await installationId(registry.facts, clock);
+  const isEstablished = rows > 0 || (await registry.storeNames.page('', 1)).length > 0;
+  const store = lateStore(cold.url, () => openObjectStore(cold.url, connection));
+  const ending = new AbortController();
+  const claim = (signal: AbortSignal) => claimPrefix(store, { id, term: host.term }, { isEstablished, signal });
+  const late = await claimInTime(claim, ending.signal);
+  if (late !== null && (!isStoreAway(late) || !isEstablished)) {
+    await store.close();
+    throw isStoreAway(late) ? cannotBeUsed(late) : late;
+  }
+  const watched = watchedStore(store, { installation: id, clock });
+  // What nobody knows of it yet is known before the first request.
+  if (late !== null) await watched.check(AbortSignal.timeout(START_MS)).catch(() => undefined);
+  let found: StoreTraits | null = null;
+  const ask = async () => {
+    for (let isClaimed = late === null, wait = FIRST_PAUSE_MS; !ending.signal.aborted; ) {
+      try {
+        if (!isClaimed) {
+          await store.reopen();
+          await watched.check(ending.signal);
+          await claim(ending.signal);
+        }
+        isClaimed = true;
+        await watched.check(ending.signal);
+        found = await store.traits({ signal: ending.signal });
+        const lacks = lacksInWords(found);
+        if (lacks.length > 0) log.warn({ url: cold.url, lacks }, 'what the object store does not keep');
+        return;
+      } catch (error) {
+        if (ending.signal.aborted) return;
+        log.warn({ error: messageOf(error) }, 'the object store was not asked yet');
+      }
+      await pause(wait, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
+      wait = Math.min(wait * 2, LONGEST_PAUSE_MS);
+    }
+  };
+  const asking = ask();
+  watched.onHealth(({ away }) => {
+    if (away === null) log.info({ url: cold.url }, 'the object store is back');
+    else log.warn({ url: cold.url, away }, 'the object store is away');
+  });
+  return {
+    objects: certainStore(watched, ending.signal),
+    watched,
+    traits: () => found,
+    away() {
+      const { away, since } = watched.health();
+      return away === null ? null : { sinceMs: since ?? clock.now(), why: messageOf(storeAway(away)) };
+    },
+    async close() {
+      ending.abort();
+      await asking;
+      await watched.close();
+    },
+  };
+}
+
+/** Claims within the time that a start has; returns the error of a claim that did not succeed. */
+async function claimInTime(claim: (signal: AbortSignal) => Promise<void>, ended: AbortSignal): Promise<unknown> {
+  const late = AbortSignal.timeout(START_MS);
+  try {
+    await claim(AbortSignal.any([late, ended]));
+    return null;
+  } catch (error) {
+    return late.aborted && error === late.reason ? storeAway('timeout') : error;
+  }
+}
+
+function isStoreAway(error: unknown): boolean {
+  return isWinterdockError(error) && error.code === 'storage_unavailable';
+}
+
+function cannotBeUsed(cause: unknown): WinterdockError {
+  return new WinterdockError(
+    'conflict',
+    `The server does not start: ${messageOf(cause)} Nothing was stored there yet.`,
+    {
+      hint: 'Mend the store or its credentials, or start without WB_COLD_URL: files then stay on this machine.',
+      extra: { start_refused: 'store_unusable' },
+      cause,
+    },
+  );
+}
+
+function notConfigured(rows: number): WinterdockError {
+  return new WinterdockError(
+    'conflict',
+    `The files of ${rows === 1 ? '1 sandbox are' : `${rows} sandboxes are`} in an object store, and WB_COLD_URL is not set. Nothing was changed.
+Ways out:
+  set WB_COLD_URL to the store, as it was
+  WB_COLD_URL=… npm run store:move -- --to disk  brings them back to this machine`,
+    { extra: { start_refused: 'store_not_set' } },
+  );
+}

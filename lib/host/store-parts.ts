@@ -1,0 +1,85 @@
+/** What a host has of its object store: a value for each part of the engine that uses it, all null without one. */
+import type { Config } from '../base/config.ts';
+import { StoredCopies } from '../copies/stored-copies.ts';
+import { StoreReport } from '../health/store-report.ts';
+import type { TenantStore } from '../jobs/tenant-objects.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
+import type { StoreBelowOptions } from '../sandboxes/store/store-below.ts';
+import type { Drawers } from '../storage/drawer.ts';
+import type { WatchedStore } from '../storage/object-store/watched-store.ts';
+import { type ColdStoreParts, openColdStore } from './cold-store.ts';
+
+export interface StoreParts {
+  /** Those of this disk; a copy that is not there is brought. */
+  drawers: Drawers;
+  sandboxes: StoreBelowOptions | null;
+  tenants: TenantStore | null;
+  report: StoreReport | null;
+  watched: WatchedStore | null;
+  /** What cannot be reached, a sentence each. */
+  degraded: () => string[];
+  start: () => void;
+  /** Ends the uploads of copies. */
+  stop: () => Promise<void>;
+  /** Lets go of the store, once nothing uses it any more. */
+  close: () => Promise<void>;
+}
+
+/**
+ * Opens the store of the settings and builds what is made from it. `local`: the drawers on disk. `sandboxes` is asked
+ * only once they run. Throws as `openColdStore`.
+ */
+export async function createStoreParts(
+  parts: ColdStoreParts & { config: Pick<Config, 'store' | 'dataFolder'> },
+  local: Drawers,
+  sandboxes: () => Pick<Sandboxes, 'store'>,
+): Promise<StoreParts> {
+  const cold = await openColdStore(parts);
+  const nothing = async () => undefined;
+  if (cold === null) {
+    const none = { sandboxes: null, tenants: null, report: null, watched: null };
+    return { drawers: local, ...none, degraded: () => [], start: () => undefined, stop: nothing, close: nothing };
+  }
+  const { registry, host, clock, log, config } = parts;
+  const { objects, watched, traits, away } = cold;
+  const cachedFiles = () => sandboxes().store?.cached.bytes ?? 0;
+  const copies = new StoredCopies({
+    objects,
+    drawers: local,
+    registry,
+    host,
+    clock,
+    log,
+    dataFolder: config.dataFolder,
+    room: () => config.store.cacheBytes - cachedFiles(),
+  });
+  const report = new StoreReport({
+    settings: config.store,
+    url: watched.url,
+    away,
+    traits,
+    uploading: () => sandboxes().store?.uploading ?? 0,
+    cachedBytes: () => cachedFiles() + copies.cachedBytes,
+    requests: watched.requests,
+    registry,
+    host: host.name,
+    clock,
+  });
+  return {
+    drawers: { ...local, ...copies.drawers() },
+    sandboxes: {
+      objects: watched.foreground,
+      background: watched.background,
+      isMissing: (name, signal) => watched.isMissing(name, signal),
+      cacheBytes: config.store.cacheBytes,
+      ack: config.store.ack,
+    },
+    tenants: { objects: watched.background, traits },
+    report,
+    watched,
+    degraded: () => (report.whyAway === null ? [] : [report.whyAway]),
+    start: () => copies.start(),
+    stop: () => copies.stop(),
+    close: () => cold.close(),
+  };
+}
