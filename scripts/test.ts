@@ -67,6 +67,8 @@ if (chosen.length > 0) end(runTool('vitest', ['run', ...chosen]));
 const folder = mkdtempSync(join(tmpdir(), 'winterdock-test-'));
 const { ensureBrowser } = await import('./browser.ts');
 const browser = ensureBrowser();
+const { ensureRadosgw } = await import('./ensure-radosgw.ts');
+const notRun = ensureRadosgw();
 const buildEnded = join(folder, 'build-ended');
 
 interface Runner {
@@ -185,5 +187,6 @@ if (again.length > 0) {
 }
 if (flaky.length > 0) process.stdout.write(`\n${flaky.join('\n')}\n`);
 process.stdout.write(`\n${ofToday}\n`);
+if (notRun !== null) process.stdout.write(`${notRun}\n`);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exit(failed === 0 ? 0 : 1);

@@ -214,7 +214,10 @@ export async function* objectPieces(
     if (at > before) breaks = 0;
     else if (breaks >= BREAKS) throw storeAway('failing');
     await setTimeout(FIRST_PAUSE_MS * 2 ** breaks, undefined, signal ? { signal } : {});
-    opened = await driver.open(name, { first: at, last: end - 1 }, signal);
+    opened = await driver.open(name, { first: at, last: end - 1 }, signal).catch((error) => {
+      const isShorter = isWinterdockError(error) && error.code === 'range_not_satisfiable';
+      throw isShorter ? wrongBytes(name, 'it has fewer bytes than the store said', error) : error;
+    });
     if (opened.stat.etag !== stat.etag) {
       opened.stream.destroy();
       throw wrongBytes(name, 'it became another one while it was read');
