@@ -90,7 +90,7 @@ async function namedFiles(places: Places, registry: RegistryMoment, host: string
   return named;
 }
 
-/** The file of a row; null for an address that is in no drawer of a sandbox's own. */
+/** The file of a row; null for an address in no drawer of this host: the store has it, or what lies here is a copy. */
 function namedBy({ dataFolder, drawers }: Places, { id, vfsPath, file, state }: NamingRow): NamedFile | null {
   const all = {
     live: fileOnDisk(dataFolder, `live/${id}/vfs.sqlite`),

@@ -65,8 +65,8 @@ export interface RegistryMoment {
   /** Rows of instances in the order of their ids, after `after`. Throws for one of an older version. */
   rows(after: string, limit: number): Promise<InstanceRow[]>;
   /**
-   * Of each state at rest or awake, the `limit` rows last used that name a file and are not known to have lost or
-   * damaged it. `host`: only rows of that one or of nobody; null: all.
+   * Of each state at rest or awake, the `limit` rows last used that name a file which the store has not, and are not
+   * known to have lost or damaged it. `host`: only rows of that one or of nobody; null: all.
    */
   withFiles(limit: number, host: string | null): Promise<InstanceRow[]>;
   /** Snapshots and blueprints that were not deleted, with their files. */

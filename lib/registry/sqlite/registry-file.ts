@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs';
 import type { SQL } from 'drizzle-orm';
-import { and, desc, eq, isNotNull, isNull, ne, notInArray, or, placeholder } from '../../../db/drizzle.ts';
+import { and, desc, eq, isNotNull, isNull, ne, not, notInArray, or, placeholder } from '../../../db/drizzle.ts';
 import { blueprints, countsByLabel, events, instances, snapshots, unclaimedFiles } from '../../../db/schema.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { Fault } from '../../lifecycle/words.ts';
@@ -13,7 +13,7 @@ import type { InstanceRow } from '../types.ts';
 import { RegistryFileReader } from './file-reader.ts';
 import { columnsIn, rowsAfter } from './instance-rows.ts';
 import { ledgerReader } from './ledger-reader.ts';
-import { selectBy } from './raw.ts';
+import { IS_IN_STORE, selectBy } from './raw.ts';
 import { wrongCounts } from './recount.ts';
 import { sealedRows } from './sealed-rows.ts';
 import { type SyncMethods, toAsync } from './to-async.ts';
@@ -46,6 +46,7 @@ export function openRegistryFile(path: string): RegistryMoment {
     const rows = file.statement((queries) => rowsAfter(queries, columnsIn(file)).prepare());
     const withFiles = file.statement((queries) => {
       const { state, vfsPath, fault, updated, ownerHost } = instances;
+      const present = file.present(instances);
       const isOf = or(eq(placeholder('host'), ''), isNull(ownerHost), eq(ownerHost, placeholder('host')));
       return selectBy(queries, columnsIn(file), instances, 'instances_by_state_updated')
         .where(
@@ -54,7 +55,8 @@ export function openRegistryFile(path: string): RegistryMoment {
             isNotNull(vfsPath),
             ne(vfsPath, ':memory:').inlineParams(),
             or(isNull(fault), notInArray(fault, WITHOUT_IT)),
-            'ownerHost' in file.present(instances) ? isOf : undefined,
+            'ownerHost' in present ? isOf : undefined,
+            not(IS_IN_STORE),
           ),
         )
         .orderBy(desc(updated))
