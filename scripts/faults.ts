@@ -1,13 +1,13 @@
 /**
  * `npm run faults`: runs every operation with every fault at each of its effects, and writes the report into
  * docs/reliability.md. `--only PATTERN` runs some of the scenarios and writes no report. `--beside` runs them, with
- * kills and power cuts, beside a first engine over the same registry, of which nothing may change, and writes no report
- * either. Exits with 1 when one fails.
+ * kills and power cuts, beside a first engine over the same registry, of which nothing may change; `--store` on a
+ * server with an object store in its folder. Neither writes a report. Exits with 1 when one fails.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { FAILURES } from '../lib/testing/faults/fault.ts';
-import { CUTS, type Report, runBeside, runScenario } from '../lib/testing/faults/run.ts';
+import { CUTS, type Report, runBeside, runScenario, runWithStore } from '../lib/testing/faults/run.ts';
 import { SCENARIOS } from '../lib/testing/faults/scenarios.ts';
 import { TEST_ENVIRONMENT } from './test-environment.ts';
 
@@ -18,12 +18,15 @@ const END = '<!-- faults: end -->';
 // Outside of the data folder: a copy of that folder must not run into a worker that rehearses in its cache.
 process.env.WB_CACHE = TEST_ENVIRONMENT.WB_CACHE;
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, beside: { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, beside: { type: 'boolean' }, store: { type: 'boolean' } },
+});
 const wanted = new RegExp(values.only ?? '');
 const reports: Report[] = [];
 for (const scenario of SCENARIOS) {
   if (!wanted.test(scenario.name) || (values.beside && scenario.isFirst)) continue;
-  const report = values.beside ? await runBeside(scenario) : await runScenario(scenario);
+  const runOne = values.beside ? runBeside : values.store ? runWithStore : runScenario;
+  const report = await runOne(scenario);
   reports.push(report);
   const tried = Object.values(report.tried).reduce((sum, count) => sum + count, 0);
   const kinds = Object.entries(report.tried).map(([kind, count]) => `${kind} ${count}`);
@@ -35,7 +38,7 @@ for (const scenario of SCENARIOS) {
 const found = reports.reduce((sum, { findings }) => sum + findings.length, 0);
 const tried = reports.flatMap((report) => Object.values(report.tried)).reduce((sum, count) => sum + count, 0);
 process.stdout.write(`${reports.length} operations, ${tried} faults, ${found} findings\n`);
-if (values.only === undefined && !values.beside) writeReport();
+if (values.only === undefined && !values.beside && !values.store) writeReport();
 process.exit(found === 0 ? 0 : 1);
 
 function writeReport(): void {

@@ -8,7 +8,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { cloudAddress, objectNameOf } from '../../base/cloud-address.ts';
-import { isWinterdockError, messageOf, WinterdockError } from '../../base/errors.ts';
+import { isMachineFailure, isWinterdockError, messageOf, WinterdockError } from '../../base/errors.ts';
 import { FairQueue } from '../../base/fair-queue.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import { ledgerEntry } from '../../registry/ledger-entry.ts';
@@ -371,7 +371,7 @@ export class UploadQueue {
       this.#refuse(id, error);
       return false;
     }
-    if (code !== 'storage_unavailable') {
+    if (!isMachineFailure(error)) {
       this.#delays.delay(id, now(this.#engine));
       return false;
     }

@@ -173,7 +173,7 @@ export async function afterCut(stage: Stage, scenario: Scenario, id: string, cut
 async function afterStart(stage: Stage, scenario: Scenario, id: string): Promise<string[]> {
   const found: string[] = [];
   try {
-    const host = await openHost(stage.folder, stage.clock, stage.among);
+    const host = await openHost(stage.folder, stage.clock, stage.among, stage.hasStore);
     const there: Stage = { ...stage, host };
     try {
       found.push(...(await lookAt(there, scenario, id, false)));

@@ -4,13 +4,22 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { objectNameOf, parseCloudAddress } from '../../base/cloud-address.ts';
 import type { Host } from '../../host/host.ts';
 import type { InstanceRow } from '../../registry/types.ts';
+import { LISTING_SUFFIX, ROW_SUFFIX } from '../../sandboxes/store/row-document.ts';
 import { sha256Of, stampOf } from '../../storage/files.ts';
 import { filesIn } from '../files-in.ts';
+import { STORE_FOLDER } from './stage.ts';
 
 /** Files of the server itself, beside those of sandboxes. */
 const OF_SERVER = /^(?:lock\.sqlite|[a-z._-]+\.(?:key|secret)|\.staging)$/;
+/** Where the cached copies of stored files lie. */
+const LOCAL = {
+  cold: (id: string) => `cold/${id}.sqlite`,
+  archive: (id: string) => `archive/${id}.sqlite.zst`,
+} as const;
+const MOST_NAMES = 100_000;
 const SETTLES_MS = 120_000;
 const STEP_MS = 25;
 
@@ -53,15 +62,20 @@ async function findings(
       if (row.state !== 'created' && row.state !== 'deleted') says('its row names no file');
       continue;
     }
-    const path = join(folder, row.vfsPath);
-    explained.add(row.vfsPath);
+    const stored = parseCloudAddress(row.vfsPath);
+    const name = stored === null ? row.vfsPath : LOCAL[stored.kind](row.id);
+    const path = join(folder, name);
+    explained.add(name);
+    if (stored !== null && !existsSync(join(folder, STORE_FOLDER, objectNameOf(row.vfsPath)))) {
+      says(`the store does not have ${row.vfsPath}`);
+    }
     if (row.state === 'archived') {
       explained.add(`archive/${row.id}.json`);
       if (row.vfsPath.startsWith('live/')) explained.add(`archive/${row.id}.sqlite.zst`);
     }
     const stamp = stampOf(path);
     if (stamp === null) {
-      says(`there is no file at ${row.vfsPath}`);
+      if (stored === null) says(`there is no file at ${row.vfsPath}`);
       continue;
     }
     if (row.state === 'active') {
@@ -71,11 +85,7 @@ async function findings(
     if (row.file === null) says('nothing is recorded of its file');
     else if (row.file.inode !== stamp.inode && row.file.sha256 === null && row.file.identity === null) {
       says('its file is not the recorded one');
-    } else if (
-      row.file.sha256 !== null &&
-      !row.vfsPath.endsWith('.zst') &&
-      row.file.sha256 !== (await sha256Of(path))
-    ) {
+    } else if (row.file.sha256 !== null && !name.endsWith('.zst') && row.file.sha256 !== (await sha256Of(path))) {
       says('its file has other bytes than were recorded');
     }
   }
@@ -93,7 +103,17 @@ async function findings(
     if (await registry.copies.isNeeded(path)) explained.add(path);
     else found.push(`the mark of ${path} was left`);
   }
+  if (host.store !== null) {
+    explained.add(`${STORE_FOLDER}/winterdock.json`);
+    for (const { name } of await registry.storeNames.page('', MOST_NAMES)) {
+      for (const suffix of ['', ROW_SUFFIX, LISTING_SUFFIX]) explained.add(`${STORE_FOLDER}/${name}${suffix}`);
+    }
+    const { n } = await registry.instances.uploadBacklog();
+    if (n > 0) found.push(`${n} are not in the store yet`);
+  }
   for (const path of filesIn(folder)) {
+    // What a killed upload left goes with its name, a day later.
+    if (path.startsWith(`${STORE_FOLDER}/.staging/`)) continue;
     if (keptAside && path.startsWith('orphans/')) continue;
     if (!explained.has(path) && !OF_SERVER.test(path)) found.push(`${path} is nobody’s`);
   }

@@ -27,7 +27,7 @@ export interface Report {
  * effect. Kills and cuts with the same copy as the previous one are examined once.
  */
 export function runScenario(scenario: Scenario, draw?: Draw): Promise<Report> {
-  return run(scenario, draw, false);
+  return run(scenario, draw, {});
 }
 
 /**
@@ -35,10 +35,19 @@ export function runScenario(scenario: Scenario, draw?: Draw): Promise<Report> {
  * `draw` as above.
  */
 export function runBeside(scenario: Scenario, draw?: Draw): Promise<Report> {
-  return run(scenario, draw, true);
+  return run(scenario, draw, { isBeside: true });
 }
 
-async function run(scenario: Scenario, draw: Draw | undefined, isBeside: boolean): Promise<Report> {
+/** The same as `runScenario` on a server with an object store, whose folder is cut with its own. */
+export function runWithStore(scenario: Scenario, draw?: Draw): Promise<Report> {
+  return run(scenario, draw, { hasStore: true });
+}
+
+async function run(
+  scenario: Scenario,
+  draw: Draw | undefined,
+  { isBeside = false, hasStore = false },
+): Promise<Report> {
   const base = mkdtempSync(join(tmpdir(), 'winterdock-faults-'));
   const folder = join(base, 'data');
   const into = join(base, 'cuts');
@@ -47,7 +56,7 @@ async function run(scenario: Scenario, draw: Draw | undefined, isBeside: boolean
   const count = (what: string) => {
     report.tried[what] = (report.tried[what] ?? 0) + 1;
   };
-  const stage = await openStage(folder, isBeside ? SECOND : null);
+  const stage = await openStage(folder, isBeside ? SECOND : null, hasStore);
   try {
     const first = isBeside ? await openBeside(join(base, 'first'), folder) : null;
     const expectKept = (when: string, at: string, unrenewedMs?: number) => {

@@ -275,7 +275,7 @@ export const SCENARIOS: readonly Scenario[] = [
       return stage.copied();
     },
     async act(stage, id) {
-      const host = await openHost(stage.folder, stage.clock, stage.among);
+      const host = await openHost(stage.folder, stage.clock, stage.among, stage.hasStore);
       try {
         await host.operations.resume(CALLER, id, {});
       } finally {
@@ -290,7 +290,7 @@ export const SCENARIOS: readonly Scenario[] = [
     prepare: async (stage) => stage.newId(),
     folder: (stage) => stage.emptied(),
     async act(stage) {
-      await (await openHost(stage.folder, stage.clock, stage.among)).stop();
+      await (await openHost(stage.folder, stage.clock, stage.among, stage.hasStore)).stop();
     },
     ends: [null],
   },

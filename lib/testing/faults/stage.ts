@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
 import type { Caller } from '../../auth/caller.ts';
 import { FakeClock } from '../../base/clock.ts';
 import { readConfig } from '../../base/config.ts';
@@ -15,6 +16,9 @@ import type { AuditContext } from '../../sandboxes/sandboxes.ts';
 import { vfsPath } from '../../vfs/testing/tmp-files.ts';
 import { type PlainHost, plainHost } from '../plain-ids.ts';
 import { sharedReaders } from '../shared-readers.ts';
+
+/** The folder of the object store in a data folder. */
+export const STORE_FOLDER = 'bucket';
 
 /** The contents of every sandbox made from the stage's snapshot, by volume. */
 export const KEPT = { workspace: 'the work', memory: 'the memory' } as const;
@@ -35,6 +39,8 @@ export interface Stage {
   readonly clock: FakeClock;
   /** Settings of its engine where other hosts use the registry too; null: it is alone. */
   readonly among: Readonly<Record<string, string>> | null;
+  /** Whether it has an object store, which lies in its own folder: a copy of that has it too. */
+  readonly hasStore: boolean;
   readonly cause: AuditContext;
   /** A snapshot of a sandbox with the kept files. */
   readonly snapshot: string;
@@ -59,14 +65,16 @@ export interface Stage {
 
 /**
  * Starts an engine on a data folder (absolute), as a server would after any fault. `among`: its settings beside the
- * usual ones where other hosts use its registry too; null where it is alone.
+ * usual ones where other hosts use its registry too; null where it is alone. `hasStore`: with the store in that folder.
  */
 export async function openHost(
   folder: string,
   clock = new FakeClock(),
   among: Stage['among'] = null,
+  hasStore = false,
 ): Promise<PlainHost> {
   const config = readConfig({
+    ...(hasStore && { WB_COLD_URL: pathToFileURL(join(folder, STORE_FOLDER)).href }),
     WB_DATA: folder,
     WB_CACHE: process.env.WB_CACHE,
     WB_POOL: '0',
@@ -91,9 +99,9 @@ export const CAUSE: AuditContext = {
 };
 
 /** Starts an engine on an empty folder and makes the snapshot and bundle for its sandboxes. */
-export async function openStage(folder: string, among: Stage['among'] = null): Promise<Stage> {
+export async function openStage(folder: string, among: Stage['among'] = null, hasStore = false): Promise<Stage> {
   const clock = new FakeClock();
-  const host = await openHost(folder, clock, among);
+  const host = await openHost(folder, clock, among, hasStore);
   const { operations, sandboxes } = host;
   let made = 0;
   const others = `${folder}-`;
@@ -121,6 +129,7 @@ export async function openStage(folder: string, among: Stage['among'] = null): P
     host,
     clock,
     among,
+    hasStore,
     cause: CAUSE,
     snapshot: snapshot.id,
     snapshotContent: { name: snapshot.id, hash: file.replace('.sqlite', ''), bytes: snapshot.bytes },
