@@ -45,7 +45,6 @@ interface Taken {
 }
 
 /**
- * A command has read `given`, which is what the commands around it read: takes it away from those that follow. Of a
  * A command has read `given`, which is what the commands around it read: takes it away from those that follow. It
  * leaves them what it did not use of a file, and what stands behind its last block of a pipe. `alsoOf`: takes it from a
  * descriptor.
