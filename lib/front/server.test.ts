@@ -149,13 +149,13 @@ test('a key file that is a folder, or holds no key, stops the start with its pat
 });
 
 test('a misspelt setting is named with the one that is meant, and its value is not shown', () => {
-  const { stderr } = startAndEnd({ WB_IDLE_TO_SUSPENT: '60', PORT: '65536', WB_COLOUR: 'red' });
+  const { stderr } = startAndEnd({ WB_IDLE_TO_SUSPENT: '60', PORT: '65536', WB_ZEBRA: 'red' });
   expect(stderr).toContain('PORT="65536": must be a whole number from 0 to 65535');
   expect(stderr).toContain('Did you mean WB_IDLE_TO_SUSPEND?\n');
   expect(stderr).not.toContain('red');
-  expect(unknownSettings({ WB_IDLE_TO_SUSPENT: '60', WB_COLOUR: 'red', WB_POOL: '1', WBX: '1' })).toEqual([
+  expect(unknownSettings({ WB_IDLE_TO_SUSPENT: '60', WB_ZEBRA: 'red', WB_POOL: '1', WBX: '1' })).toEqual([
     'WB_IDLE_TO_SUSPENT is not a setting of Winterdock and does nothing. Did you mean WB_IDLE_TO_SUSPEND?',
-    'WB_COLOUR is not a setting of Winterdock and does nothing.',
+    'WB_ZEBRA is not a setting of Winterdock and does nothing.',
   ]);
 });
 
