@@ -13,7 +13,7 @@ import { getHost } from '#lib/host/host.ts';
 import { FAULTS, type Fault } from '#lib/lifecycle/words.ts';
 import { lineNames } from './actor-names.ts';
 import { ledgerSeq, renderedAt, requireCaller } from './caller.ts';
-import { Faults, StuckOperations } from './overview/attention.tsx';
+import { BackupTrouble, Faults, StuckOperations } from './overview/attention.tsx';
 import { Due } from './overview/due.tsx';
 import { FirstUse } from './overview/first-use.tsx';
 import { RunningJobs } from './overview/jobs.tsx';
@@ -35,7 +35,10 @@ const WAKE_DAYS = 30;
 /** The counts, and by them the stuck operations and the faulty sandboxes to show. */
 async function readAttention(caller: Caller) {
   const { operations } = getHost();
-  const { states, faults, warm, stuck } = await operations.counts(caller);
+  const [{ states, faults, warm, stuck }, backups] = await Promise.all([
+    operations.counts(caller),
+    mayDo(caller, 'backupSettings') ? operations.backupSettings(caller) : null,
+  ]);
   const faultCounts = FAULTS.map((fault): [Fault, number] => [fault, faults[fault] ?? 0]).filter(
     ([, count]) => count > 0,
   );
@@ -48,6 +51,7 @@ async function readAttention(caller: Caller) {
     warm,
     stuckCount: stuck,
     stuck: stuckPage?.items ?? [],
+    backupFault: backups?.fault ?? null,
     faultCounts,
     faulty: faultPages.flatMap((page) => page?.items ?? []).slice(0, FAULTY_SHOWN),
   };
@@ -57,20 +61,27 @@ export default async function Overview() {
   const caller = await requireCaller('/');
   const asOf = await ledgerSeq();
   const { operations } = getHost();
-  const [{ states, warm, stuckCount, stuck, faultCounts, faulty }, spans, first, jobs, ledger, wakes, week] =
-    await Promise.all([
-      readAttention(caller),
-      operations.dueCounts(caller, { seconds: SPAN_SECONDS, slots: HOUR / SPAN_SECONDS }),
-      operations.due(caller, HOUR, DUE_SHOWN),
-      operations.listJobs(caller, { state: 'running', limit: JOBS_SHOWN }),
-      operations.events(caller, { limit: LINES_SHOWN }),
-      mayDo(caller, 'wakeTimes') ? operations.wakeTimes(caller, { days: WAKE_DAYS }) : null,
-      mayDo(caller, 'serverUsage') ? operations.serverUsage(caller, {}) : null,
-    ]);
+  const [
+    { states, warm, stuckCount, stuck, backupFault, faultCounts, faulty },
+    spans,
+    first,
+    jobs,
+    ledger,
+    wakes,
+    week,
+  ] = await Promise.all([
+    readAttention(caller),
+    operations.dueCounts(caller, { seconds: SPAN_SECONDS, slots: HOUR / SPAN_SECONDS }),
+    operations.due(caller, HOUR, DUE_SHOWN),
+    operations.listJobs(caller, { state: 'running', limit: JOBS_SHOWN }),
+    operations.events(caller, { limit: LINES_SHOWN }),
+    mayDo(caller, 'wakeTimes') ? operations.wakeTimes(caller, { days: WAKE_DAYS }) : null,
+    mayDo(caller, 'serverUsage') ? operations.serverUsage(caller, {}) : null,
+  ]);
   const names = await lineNames(ledger.items);
   const rendered = renderedAt();
   const empty = Object.values(states).every((count) => count === 0);
-  const quiet = jobs.items.length === 0 && stuckCount === 0 && faultCounts.length === 0;
+  const quiet = jobs.items.length === 0 && stuckCount === 0 && faultCounts.length === 0 && backupFault === null;
   // Balances the height of the two columns.
   const short = jobs.items.length === 0 && stuckCount === 0 && faulty.length < 4;
   const attention = (
@@ -81,6 +92,7 @@ export default async function Overview() {
         </PageSection>
       )}
       <PageSection id="faults" name="Faults" note="What needs a person" margin={quiet}>
+        {backupFault !== null && <BackupTrouble fault={backupFault} rendered={rendered} />}
         <Faults counts={faultCounts} faulty={faulty} caller={caller} />
       </PageSection>
       {jobs.items.length > 0 && (

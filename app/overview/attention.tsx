@@ -6,10 +6,11 @@ import { WithCall } from '#components/calls/with-call.tsx';
 import { StateMark } from '#components/sandbox/state-mark.tsx';
 import { FAULT_MEANS } from '#components/sandbox/state-words.ts';
 import { stuckInWords } from '#components/sandbox/stuck-words.ts';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { RetryForm } from '#components/ui/retry-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { mayDo } from '#lib/contract/access.ts';
-import type { Instance } from '#lib/contract/schema.ts';
+import type { BackupSettingsAnswer, Instance } from '#lib/contract/schema.ts';
 import { type Fault, isBlocking } from '#lib/lifecycle/words.ts';
 import { retryWake } from '../retry.ts';
 import { SandboxLink } from './sandbox-link.tsx';
@@ -88,6 +89,29 @@ function FaultWayOut({ instance, caller }: { instance: Instance; caller: Caller 
         action={retryWake.bind(null, instance.id)}
       />
     </WithCall>
+  );
+}
+
+/** What is wrong with backups. It ends by itself with the next good one. */
+export function BackupTrouble({
+  fault,
+  rendered,
+}: {
+  fault: NonNullable<BackupSettingsAnswer['fault']>;
+  rendered: number;
+}) {
+  return (
+    <div className="mb-4 border-l-4 border-fault bg-fault-wash px-4 py-3">
+      <p>
+        <Link href="/settings/backups" prefetch={false}>
+          Backups
+        </Link>{' '}
+        <span className="text-small text-ink-2">
+          since <RelativeTime at={fault.since} rendered={rendered} />
+        </span>
+      </p>
+      <p className="text-small [overflow-wrap:anywhere]">{fault.reason}</p>
+    </div>
   );
 }
 

@@ -43,5 +43,6 @@ export const SETTINGS_NAV: readonly NavItem[] = [
   { href: '/settings/webhooks', name: 'Webhooks' },
   { href: '/settings/thresholds', name: 'Thresholds' },
   { href: '/settings/storage', name: 'Storage' },
+  { href: '/settings/backups', name: 'Backups' },
   { href: '/settings/ledger', name: 'Ledger' },
 ];

@@ -75,8 +75,11 @@ export async function openTarget(place: BackupPlace): Promise<BackupTarget> {
         (await place.copyWithin?.(url, from, objectName(object.sha256), object)) ?? false,
       finish: (id, text) => place.write(manifestName(id), text),
       async close() {
-        await place.close();
-        release();
+        try {
+          await place.close();
+        } finally {
+          release();
+        }
       },
     };
   } catch (error) {

@@ -13,6 +13,7 @@ import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { AttemptOutcome } from '../webhooks/courier.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 import { ASH_SOURCE, type AshSource, ashCounters } from './ash-metrics.ts';
+import { addBackupAge } from './backup-age.ts';
 import { addStoreMetrics } from './store-metrics.ts';
 import type { StoreReport } from './store-report.ts';
 import { type WakeSummary, WakeTimeBook } from './wake-times.ts';
@@ -46,7 +47,6 @@ export interface ResumeCounts {
 
 /** Seconds. A wake costs milliseconds, so the buckets start there. */
 const RESUME_BUCKETS = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 2, 4, 8];
-
 /** Seconds, up to the longest wait by default (WB_WAKE_WAIT_MS). */
 const WAIT_BUCKETS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15];
 /** Seconds. Schedules have whole seconds, and a crowded one is spread over a minute. */
@@ -62,7 +62,7 @@ const THERMAL = 'thermal.';
 
 /** Makes the metrics of a host; each host has its own. */
 export function createMetrics(options: {
-  registry: Pick<Registry, 'commitEvents' | 'instances' | 'quotas' | 'schedules' | 'wakeTimes'>;
+  registry: Pick<Registry, 'backups' | 'commitEvents' | 'facts' | 'instances' | 'quotas' | 'schedules' | 'wakeTimes'>;
   pool: Pick<InstancePool, 'ready' | 'memory'>;
   sandboxes: Pick<
     Sandboxes,
@@ -90,7 +90,7 @@ export function createMetrics(options: {
   const registers = [new PromRegistry()];
   const [prom] = registers as [PromRegistry];
   collectDefaultMetrics({ register: prom });
-
+  addBackupAge(registers, { registry, clock });
   new Gauge({
     name: 'winterdock_instances',
     help: 'Instances by state.',

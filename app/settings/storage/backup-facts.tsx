@@ -1,4 +1,5 @@
 /** The last backup, and how to make one. */
+import Link from 'next/link';
 import { Fact, FactList } from '#components/ui/fact-list.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
@@ -28,9 +29,13 @@ export function BackupFacts({ backup, rendered }: Pick<Storage, 'backup'> & { re
       </p>
       <pre className="paper-log px-3 py-2">{'npm run backup -- /mnt/elsewhere/winterdock --with-keys'}</pre>
       <p className="max-w-3xl text-small text-ink-2">
-        The next one to the same folder copies only what changed. <code>npm run restore</code> brings back everything or
-        one sandbox; <code>docs/operations.md</code> says how. What this page knows is that one was made, not whether it
-        is still there: <code>npm run backup -- --verify</code> reads it.
+        The server makes them by itself too: see{' '}
+        <Link href="/settings/backups" prefetch={false}>
+          Backups
+        </Link>
+        . The next one to the same folder copies only what changed. <code>npm run restore</code> brings back everything
+        or one sandbox; <code>docs/operations.md</code> says how. What this page knows is that one was made, not whether
+        it is still there: <code>npm run backup -- --verify</code> reads it.
       </p>
     </div>
   );

@@ -95,6 +95,9 @@ test('a backup is made when somebody asks, incremental by content, with its ledg
   ]);
   expect(readdirSync(join(place, 'backups')).sort()).toEqual([`${first.id}.json`, `${second.id}.json`]);
   expect(existsSync(join(root, 'data', 'staging'))).toBe(false);
+  server.clock.advance(90);
+  const metrics = (await server.call('GET', '/metrics')).text;
+  expect(Number(/^winterdock_backup_age_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(80);
   const { backup } = await ok<{ backup: object }>('GET', '/settings/storage');
   expect(backup).toMatchObject({ sandboxes: 2, to: 'place', wrong: 0 });
   expect((await refused('GET', '/backups/none', undefined)).code).toBe('not_found');
