@@ -178,10 +178,11 @@ async function examineBytes(
   if (readers === null) return;
   const found = await file.read((path) => readers.check(path, { packed: file.packed }));
   looking.examined.looked.hashed += 1;
+  const stored = storedOfFiling(row);
+  if (stored !== null && found.sha256 !== stored.sha256) return tell('row.copy_changed', 'note', COPY_CHANGED);
   if (found.quickCheck !== 'ok')
     tell('row.corrupt', 'wrong', `its structure is damaged: ${found.quickCheck.slice(0, 200)}`);
   else if (row.file !== null && !matchesRecord(row.file, stamp, found)) {
-    if (storedOfFiling(row) !== null) return tell('row.copy_changed', 'note', COPY_CHANGED);
     const filed = row.file.sha256 === null ? `${row.file.size} bytes` : `SHA-256 ${row.file.sha256}`;
     tell(
       'row.changed',

@@ -11,7 +11,8 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../base/clock.ts';
-import { REQUEST } from '../testing/test-engine.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { REQUEST, startTestEngine } from '../testing/test-engine.ts';
 import { storeStage, until } from './testing/store-stage.ts';
 
 const at = storeStage();
@@ -221,4 +222,63 @@ test('an object that the store forgot is stored again from its copy before that 
   await until(() => !at.has('a'));
   expect(await at.typesOf('a')).toContain('file.forgotten');
   expect(await at.dock.get('a', '/kept')).toBe('of a');
+});
+
+test('two wakes at once bring once', async () => {
+  const counted = at.counting();
+  await at.start({ objects: counted.objects });
+  await at.rest('a');
+  rmSync(at.copyOf('a'));
+  const woken = await Promise.all([at.dock.sandboxes.resume('a', REQUEST), at.dock.sandboxes.resume('a', REQUEST)]);
+  expect(woken.map(({ source }) => source)).toEqual(['cloud', null]);
+  expect(counted.downloads).toHaveLength(1);
+});
+
+test('a wake of what is cached asks the registry as often as one without a store, and the store for nothing', async () => {
+  const asked: string[] = [];
+  const between = (registry: Registry): Registry => {
+    const counting = <T extends object>(store: T): T =>
+      new Proxy(store, {
+        get(target, name) {
+          const method: unknown = Reflect.get(target, name);
+          if (typeof method !== 'function') return method;
+          return (...args: unknown[]) => {
+            asked.push(String(name));
+            return Reflect.apply(method, target, args);
+          };
+        },
+      });
+    const { instances, ledger, quotas } = registry;
+    return { ...registry, instances: { ...counting(instances) }, ledger: counting(ledger), quotas: counting(quotas) };
+  };
+  const counted = at.counting();
+  const asks: string[][] = [];
+  for (const [id, hasStore] of [
+    ['stored', true],
+    ['plain', false],
+  ] as const) {
+    // Without `start` nothing is uploaded, and nothing beside the wake asks.
+    await at.start({ objects: counted.objects }, { between });
+    if (hasStore) await at.rest(id);
+    await at.dock.stop();
+    const dock = await startTestEngine({
+      dataFolder: at.folder,
+      between,
+      ...(hasStore && { store: { objects: counted.objects } }),
+    });
+    if (!hasStore) {
+      await dock.create(id);
+      await dock.put(id, '/kept', 'x');
+      await dock.sandboxes.suspend(id, REQUEST);
+      await dock.sandboxes.freeze(id, REQUEST);
+    }
+    counted.downloads.length = 0;
+    asked.length = 0;
+    expect((await dock.sandboxes.resume(id, REQUEST)).source).toBe('cold');
+    asks.push([...asked]);
+    await dock.stop();
+  }
+  expect(asks[0]?.length).toBeGreaterThan(2);
+  expect(asks[0]).toEqual(asks[1]);
+  expect(counted.downloads).toEqual([]);
 });
