@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,10 +30,14 @@ async function stop(): Promise<void> {
   await server?.stop();
   server = null;
 }
-async function start(name = 'data', settings: Record<string, string> = {}): Promise<TestServer> {
+async function start(name = 'data', settings: Record<string, string> = {}, ownReaders = false): Promise<TestServer> {
   await stop();
   const WB_COLD_URL = pathToFileURL(bucket()).href;
-  server = await startServer({ folder: data(name), settings: { WB_COLD_URL, WB_LOG: 'silent', ...settings } });
+  server = await startServer({
+    folder: data(name),
+    settings: { WB_COLD_URL, WB_LOG: 'silent', ...settings },
+    ownReaders,
+  });
   return server;
 }
 /** A start without a store. */
@@ -117,3 +130,22 @@ test('a stranger’s document in the place of the marker is no free place', asyn
   writeFileSync(join(bucket(), 'winterdock.json'), 'not ours', { mode: 0o600 });
   await expect(start()).rejects.toMatchObject({ extra: { start_refused: 'store_claimed' } });
 });
+
+test('what is brought is read, copied and opened behind the walls of helpers and workers', async () => {
+  chmodSync(folder, 0o711);
+  await start('data', {}, true);
+  const sandboxes = ['read', 'woken', 'packed'];
+  for (const id of sandboxes) await freeze(id);
+  expect((await server?.call('POST', '/api/instances/packed/archive'))?.status).toBe(200);
+  for (const drawer of ['cold', 'archive']) {
+    for (const name of readdirSync(join(data(), drawer)).filter((file) => /sqlite/.test(file)))
+      rmSync(join(data(), drawer, name));
+  }
+  const text = (id: string) => server?.call('GET', `/api/instances/${id}/volumes/workspace/kept`);
+  for (const id of ['read', 'packed']) expect((await text(id))?.text).toBe(`of ${id}\n`);
+  for (const id of sandboxes) {
+    expect((await server?.call('POST', `/api/instances/${id}/resume`))?.status).toBe(200);
+    const ran = await server?.call('POST', `/api/instances/${id}/exec`, { command: 'echo more >> kept; cat kept' });
+    expect(ran?.json).toMatchObject({ stdout: `of ${id}\nmore\n` });
+  }
+}, 60_000);
