@@ -88,6 +88,26 @@ export class StoredCopies {
     return bytes;
   }
 
+  /**
+   * Brings every stored copy to this disk that is not there. For an installation that is to do without a store. Returns
+   * what could not be brought, with the reason.
+   */
+  async bringHome(): Promise<{ name: string; why: string }[]> {
+    const { registry, drawers } = this.#parts;
+    const left: { name: string; why: string }[] = [];
+    for (let after = ''; ; ) {
+      const names = await registry.storeNames.page(after, PAGE);
+      if (names.length === 0) return left;
+      for (const { name, kind, hash, state } of names) {
+        const copy = COPY_KINDS.find((one) => one === kind);
+        if (copy === undefined || hash === null || state !== 'current') continue;
+        if ((await drawers[copy].at(hash).stat()) !== null) continue;
+        await this.#bring(copy, hash).catch((error: unknown) => void left.push({ name, why: messageOf(error) }));
+      }
+      after = names.at(-1)?.name ?? after;
+    }
+  }
+
   /** Uploads what is not stored yet, now and whenever a copy is made. Idempotent. */
   start(): void {
     if (this.#unsubscribe !== null) return;

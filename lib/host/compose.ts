@@ -374,6 +374,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     courier,
     backups,
     store: store.watched,
+    bringCopiesHome: store.bringCopiesHome,
     operations,
     auth,
     events,

@@ -47,6 +47,8 @@ export interface Host {
   readonly backups: BackupEngine;
   /** The object store below the drawers; null without one. */
   readonly store: WatchedStore | null;
+  /** Brings every stored copy to this disk; returns what could not be brought, with the reason. */
+  bringCopiesHome(): Promise<{ name: string; why: string }[]>;
   readonly operations: Operations;
   readonly auth: Auth;
   readonly events: EventHub;

@@ -18,6 +18,8 @@ export interface StoreParts {
   watched: WatchedStore | null;
   /** What cannot be reached, a sentence each. */
   degraded: () => string[];
+  /** Brings every copy to this disk; returns what could not be brought. */
+  bringCopiesHome: () => Promise<{ name: string; why: string }[]>;
   start: () => void;
   /** Ends the uploads of copies. */
   stop: () => Promise<void>;
@@ -38,7 +40,8 @@ export async function createStoreParts(
   const nothing = async () => undefined;
   if (cold === null) {
     const none = { sandboxes: null, tenants: null, report: null, watched: null };
-    return { drawers: local, ...none, degraded: () => [], start: () => undefined, stop: nothing, close: nothing };
+    const idle = { start: () => undefined, stop: nothing, close: nothing, bringCopiesHome: async () => [] };
+    return { drawers: local, ...none, ...idle, degraded: () => [] };
   }
   const { registry, host, clock, log, config } = parts;
   const { objects, watched, traits, away } = cold;
@@ -78,6 +81,7 @@ export async function createStoreParts(
     report,
     watched,
     degraded: () => (report.whyAway === null ? [] : [report.whyAway]),
+    bringCopiesHome: () => copies.bringHome(),
     start: () => copies.start(),
     stop: () => copies.stop(),
     close: () => cold.close(),

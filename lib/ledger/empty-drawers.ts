@@ -79,7 +79,7 @@ async function namedFiles(places: Places, registry: RegistryMoment, host: string
   const rows = await registry.withFiles(LOOKED_AT, host);
   const named = rows.flatMap((row) => namedBy(places, row) ?? []);
   const lost = lostCopies(await registry.fact(LOST_COPIES));
-  const copies = (await registry.copies()).filter(({ hash }) => !lost.has(hash));
+  const copies = (await registry.copies()).filter(({ hash, isStored }) => !isStored && !lost.has(hash));
   for (const kind of COPY_KINDS) {
     const some = copies.filter((copy) => copy.kind === kind).slice(-LOOKED_AT);
     for (const { hash, file } of some) {

@@ -69,8 +69,8 @@ export interface RegistryMoment {
    * known to have lost or damaged it. `host`: only rows of that one or of nobody; null: all.
    */
   withFiles(limit: number, host: string | null): Promise<InstanceRow[]>;
-  /** Snapshots and blueprints that were not deleted, with their files. */
-  copies(): Promise<{ kind: CopyKind; name: string; hash: string; file: FileRecord }[]>;
+  /** Snapshots and blueprints that were not deleted, with their files. `isStored`: the store has a whole object. */
+  copies(): Promise<{ kind: CopyKind; name: string; hash: string; file: FileRecord; isStored: boolean }[]>;
   /** The tenant of an instance according to the ledger; null when the ledger does not say. */
   tenantInLedger(id: string): Promise<string | null>;
   /** `ok`, or what is wrong with the stored pages. Reads all of them. */
@@ -106,6 +106,8 @@ export interface LiveRegistryReader {
   rows(after: string, limit: number): Promise<InstanceRow[]>;
   /** The files of copies that a snapshot, a blueprint or an instance that was never resumed needs. */
   copies(): Promise<NeededCopy[]>;
+  /** Names of whole objects in the store, of sandboxes and of copies, in their order after `after`. */
+  storeNames(after: string, limit: number): Promise<string[]>;
   /** Number of rows, tombstones included. */
   count(): Promise<number>;
   /** The end of its ledger's chain. */

@@ -237,6 +237,8 @@ export interface InstanceStore {
   uploadsDue(after: { tenant: string; id: string }, limit: number, host?: string): Promise<InstanceRow[]>;
   /** How many there are of these, of all hosts or of one and of nobody. */
   uploadBacklog(host?: string): Promise<UploadBacklog>;
+  /** Rows that name an object in the store, in the order of their ids after `after`. */
+  inStore(after: string, limit: number): Promise<InstanceRow[]>;
   /** Number of rows that name an object in the store. */
   countInStore(): Promise<number>;
   /**

@@ -77,6 +77,11 @@ export interface StoreWork {
   readonly uploading: number;
   /** The cached copies. */
   readonly cached: { files: number; bytes: number };
+  /**
+   * Brings every file home to this machine, verified; its row names it there then. Nothing may be uploaded meanwhile:
+   * for an engine that was not started. `left`: what could not be brought, with the reason.
+   */
+  bringHome(progress?: (done: number) => void): Promise<{ brought: number; left: { id: InstanceId; why: string }[] }>;
   /** Removes what was superseded a day ago, as happens each hour; returns how many objects. */
   collect(): Promise<number>;
 }

@@ -2,8 +2,8 @@
  * Reads and copies a registry file that a server may be using: every read sees the newest commit. Knows nothing of what
  * its rows' files hold.
  */
-import { and, count, eq, integer, isNotNull, isNull, placeholder, sqliteTable } from '../../../db/drizzle.ts';
-import { blueprints, instances, snapshots } from '../../../db/schema.ts';
+import { and, count, eq, gt, integer, isNotNull, isNull, placeholder, sqliteTable } from '../../../db/drizzle.ts';
+import { blueprints, instances, snapshots, storeNames } from '../../../db/schema.ts';
 import { parseCopyPath } from '../../base/copy-paths.ts';
 import type { LiveRegistryReader, NeededCopy } from '../driver.ts';
 import { RegistryFileReader } from './file-reader.ts';
@@ -61,6 +61,22 @@ export function openLiveReader(path: string): LiveRegistryReader {
           if (copy !== null) need({ ...copy, bytes: bytes ?? 0 });
         }
         return [...needed.values()];
+      },
+      storeNames(after, limit) {
+        // An older registry knows no store.
+        if (!file.has(storeNames)) return [];
+        const names = file.statement((queries) =>
+          queries
+            .select({ name: storeNames.name })
+            .from(storeNames)
+            .where(and(gt(storeNames.name, placeholder('after')), eq(storeNames.state, 'current').inlineParams()))
+            .orderBy(storeNames.name)
+            .limit(placeholder('limit'))
+            .prepare(),
+        );
+        return names()
+          .all({ after, limit })
+          .map(({ name }) => name);
       },
       count: () => counted(instances),
       chainHead: () => ledgerReader(file).head(),

@@ -5,11 +5,20 @@
 import { statSync } from 'node:fs';
 import type { SQL } from 'drizzle-orm';
 import { and, desc, eq, isNotNull, isNull, ne, not, notInArray, or, placeholder } from '../../../db/drizzle.ts';
-import { blueprints, countsByLabel, events, instances, snapshots, unclaimedFiles } from '../../../db/schema.ts';
+import {
+  blueprints,
+  countsByLabel,
+  events,
+  instances,
+  snapshots,
+  storeNames,
+  unclaimedFiles,
+} from '../../../db/schema.ts';
+import type { CopyKind } from '../../base/copy-paths.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { Fault } from '../../lifecycle/words.ts';
 import type { RegistryMoment } from '../driver.ts';
-import type { InstanceRow } from '../types.ts';
+import type { FileRecord, InstanceRow } from '../types.ts';
 import { RegistryFileReader } from './file-reader.ts';
 import { columnsIn, rowsAfter } from './instance-rows.ts';
 import { ledgerReader } from './ledger-reader.ts';
@@ -121,14 +130,13 @@ export function openRegistryFile(path: string): RegistryMoment {
             .from(blueprints)
             .prepare(),
         );
-        return [
-          ...ofSnapshots()
-            .all()
-            .map((copy) => ({ kind: 'snapshot' as const, ...copy })),
-          ...ofBlueprints()
-            .all()
-            .map((copy) => ({ kind: 'blueprint' as const, ...copy })),
-        ];
+        const stored = storedCopies(file);
+        const withPlace = (kind: CopyKind) => (copy: { name: string; hash: string; file: FileRecord }) => ({
+          kind,
+          ...copy,
+          isStored: stored.has(`${kind} ${copy.hash}`),
+        });
+        return [...ofSnapshots().all().map(withPlace('snapshot')), ...ofBlueprints().all().map(withPlace('blueprint'))];
       },
       tenantInLedger: (id) => (file.has(events) ? (tenantInLedger().get({ id })?.tenant ?? null) : null),
       integrity: () => file.integrity(),
@@ -151,4 +159,21 @@ export function openRegistryFile(path: string): RegistryMoment {
     file.close();
     throw error;
   }
+}
+
+/** Kind and hash of every copy that has a whole object in the store. An older registry knows no store. */
+function storedCopies(file: RegistryFileReader): Set<string> {
+  if (!file.has(storeNames)) return new Set();
+  const names = file.statement((queries) =>
+    queries
+      .select({ kind: storeNames.kind, hash: storeNames.hash })
+      .from(storeNames)
+      .where(and(isNotNull(storeNames.hash), eq(storeNames.state, 'current').inlineParams()))
+      .prepare(),
+  );
+  return new Set(
+    names()
+      .all()
+      .map(({ kind, hash }) => `${kind} ${hash}`),
+  );
 }

@@ -1,5 +1,5 @@
 /** Rows and the store: what is whole there is recorded, and what is to be uploaded is found. Asks no store. */
-import { and, asc, count, isNotNull, min, placeholder } from '../../../db/drizzle.ts';
+import { and, asc, count, gt, isNotNull, min, placeholder } from '../../../db/drizzle.ts';
 import { instances } from '../../../db/schema.ts';
 import { objectNameOf } from '../../base/cloud-address.ts';
 import type { InstanceStore } from '../instances.ts';
@@ -14,7 +14,7 @@ import type { SyncMethods } from './to-async.ts';
 
 type StoredMethods = Pick<
   InstanceStore,
-  'recordStored' | 'recordBrought' | 'uploadsDue' | 'uploadBacklog' | 'countInStore'
+  'recordStored' | 'recordBrought' | 'uploadsDue' | 'uploadBacklog' | 'inStore' | 'countInStore'
 >;
 
 export function storedRows(
@@ -79,6 +79,16 @@ export function storedRows(
       const found = statement.get({ host });
       return { n: found?.n ?? 0, since: found?.since ?? null };
     },
+    inStore: (after, limit) =>
+      database
+        .shape('instances: in the store', (queries) =>
+          selectBy(queries, INSTANCE_COLUMNS, instances, 'instances_in_store')
+            .where(and(IS_IN_STORE, gt(rowId, placeholder('after'))))
+            .orderBy(asc(rowId))
+            .limit(placeholder('limit'))
+            .prepare(),
+        )
+        .all({ after, limit }),
     countInStore: () => inStore().get({})?.n ?? 0,
   };
 }

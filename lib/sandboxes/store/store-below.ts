@@ -7,6 +7,7 @@ import type { InstanceRow } from '../../registry/types.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
 import type { Engine, StoreBelow } from '../engine.ts';
 import type { StoreWork } from '../sandboxes.ts';
+import { bringHome, type HomeComing } from './bring-home.ts';
 import { StoreCache } from './cache.ts';
 import { type NamedElsewhere, StoreCollector } from './collector.ts';
 import { type IsMissing, MissingObjects } from './missing-objects.ts';
@@ -65,6 +66,10 @@ export class DrawerStore implements StoreBelow, StoreWork {
 
   collect(): Promise<number> {
     return this.#collector.collect();
+  }
+
+  bringHome(progress?: (done: number) => void): Promise<HomeComing> {
+    return bringHome(this.#engine, progress);
   }
 
   abort(id: InstanceId): void {
