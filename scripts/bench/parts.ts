@@ -19,6 +19,7 @@ import type { PartResult } from './result.ts';
 import { measureSchedules } from './schedules.ts';
 import { measureSpaced } from './spaced.ts';
 import { measureStarts } from './starts.ts';
+import { measureStore } from './store.ts';
 import { measureThroughput } from './throughput.ts';
 import { measureWakes } from './wakes.ts';
 import { measureWarm } from './warm.ts';
@@ -123,6 +124,20 @@ export const PARTS = {
   registry: {
     about: 'lists, counts, an idle tick and the ledger out of a million rows and out of a thousand',
     measure: (quick) => measureRegistry(many(quick), rounds(quick)),
+  },
+  store: {
+    about: 'thaws out of an object store beside a bare client, and hot calls beside a freeze into it',
+    measure: (quick) =>
+      measureStore({
+        thaws: quick
+          ? [{ mebibytes: 1, rounds: 2 }]
+          : [
+              { mebibytes: 1, rounds: 10 },
+              { mebibytes: 100, rounds: 4 },
+              { mebibytes: 500, rounds: 3 },
+            ],
+        freeze: quick ? { mebibytes: 50, rounds: 1 } : { mebibytes: 500, rounds: 3 },
+      }),
   },
   live: {
     about: 'what ten browsers cost that watch 200 lines a second',
