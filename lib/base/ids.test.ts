@@ -42,6 +42,7 @@ const BORDERS = [
   'lib/contract/schema/ids.ts',
   'lib/contract/schema/jobs.ts',
   'lib/contract/schema/repairs.ts',
+  'lib/contract/schema/stream.ts',
   'lib/doctor/adopt-copy.ts',
   'lib/doctor/adopt-file.ts',
   'lib/http/mcp/sandbox-tools.ts',
