@@ -19,6 +19,7 @@ import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import type { Readers } from '../vfs/types.ts';
 import { copyResting, FileMoved, objectAt } from './copy-file.ts';
 import { copyRow, keep, type RowParts } from './copy-row.ts';
+import { copyStoredCopy } from './copy-stored.ts';
 import { encryptKeys, keyFilesOf, readKeys } from './key-files.ts';
 import {
   type BackupCopy,
@@ -200,7 +201,7 @@ async function copyRows(
  * The files of snapshots and blueprints: named by their hash and never changed, so one that is there already is not
  * read.
  */
-async function copyCopies({ drawers, target, moment, live, count }: CopyingParts): Promise<BackupCopy[]> {
+async function copyCopies({ drawers, target, cold, moment, live, count }: CopyingParts): Promise<BackupCopy[]> {
   const copies: BackupCopy[] = [];
   for (const { kind, hash, bytes } of await moment.copies()) {
     const known = { sha256: hash, bytes };
@@ -216,6 +217,12 @@ async function copyCopies({ drawers, target, moment, live, count }: CopyingParts
       copies.push({ kind, hash, object, wrong });
     } catch (error) {
       if (!(error instanceof FileMoved)) throw error;
+      const name = await live.storedCopy(kind, hash);
+      const stored = cold == null || name === null ? null : await ofStore({ target, added: count }, cold, name, known);
+      if (stored !== null) {
+        copies.push({ kind, hash, object: stored, wrong: null });
+        continue;
+      }
       const needed = (await live.copies()).some((copy) => copy.kind === kind && copy.hash === hash);
       copies.push({ kind, hash, object: null, wrong: needed ? 'there was no file of it' : null });
     } finally {
@@ -223,6 +230,16 @@ async function copyCopies({ drawers, target, moment, live, count }: CopyingParts
     }
   }
   return copies;
+}
+
+/** A copy that is in the store alone; null: it is not there, or not as it was. */
+async function ofStore(...args: Parameters<typeof copyStoredCopy>): Promise<ObjectRef | null> {
+  try {
+    return await copyStoredCopy(...args);
+  } catch (error) {
+    if (error instanceof FileMoved) return null;
+    throw error;
+  }
 }
 
 async function smallFile(

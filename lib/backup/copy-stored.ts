@@ -3,6 +3,7 @@
  * object of a drawer, which goes when the sandbox moves. Knows nothing of rows that have their file here.
  */
 import { objectNameOf, parseCloudAddress } from '../base/cloud-address.ts';
+import { unlinkFile } from '../base/effects.ts';
 import { isWinterdockError } from '../base/errors.ts';
 import type { InstanceRow, StoredObject } from '../registry/types.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
@@ -42,26 +43,51 @@ export async function copyStored(
   const known = packed ? null : { sha256, bytes };
   if (known !== null && (await target.has(known))) return { object: known, packed };
   if (cold === null) return null;
+  const object = await copyObject({ target, cold, added }, objectNameOf(address), known, { bytes, sha256, packed });
+  return object === null ? null : { object, packed };
+}
+
+/**
+ * Copies the file of a snapshot or a blueprint that is in the store alone. Null: it has it no more. Throws as
+ * copyStored.
+ */
+export function copyStoredCopy(
+  { target, added }: Pick<StoredParts, 'target' | 'added'>,
+  cold: () => Promise<ObjectStore>,
+  name: string,
+  known: ObjectRef,
+): Promise<ObjectRef | null> {
+  return copyObject({ target, cold, added }, name, known, { ...known, packed: false });
+}
+
+/** `known`: the object as it will be, where that is known before its bytes are. */
+async function copyObject(
+  { target, cold, added }: Pick<StoredParts, 'target' | 'added'> & { cold: () => Promise<ObjectStore> },
+  name: string,
+  known: ObjectRef | null,
+  as: { bytes: number; sha256: string; packed: boolean },
+): Promise<ObjectRef | null> {
   const store = await cold();
-  const name = objectNameOf(address);
+  const draft = target.draft();
   try {
     if (known !== null && (await target.copyWithin?.(store.url, name, known)) === true) {
       added(known);
-      return { object: known, packed };
+      return known;
     }
-    const draft = target.draft();
-    await store.download(name, draft, { bytes, sha256, packed });
+    await store.download(name, draft, as);
     const object = await objectAt(draft);
     if (!(await target.has(object))) {
       await target.keep(draft, object);
       added(object);
     }
-    return { object, packed };
+    return object;
   } catch (error) {
     if (!isWinterdockError(error)) throw error;
     if (error.code === 'missing_file') return null;
     // Wrong bytes came twice: a wake may have replaced it meanwhile, which the caller finds out.
     if (error.code === 'corrupt') throw new FileMoved(error.message, { cause: error });
     throw error;
+  } finally {
+    await unlinkFile(draft);
   }
 }

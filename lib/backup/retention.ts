@@ -9,7 +9,7 @@ export interface Retention {
   monthly: number;
 }
 
-export const SPANS = ['hourly', 'daily', 'weekly', 'monthly'] as const satisfies readonly (keyof Retention)[];
+const SPANS = ['hourly', 'daily', 'weekly', 'monthly'] as const satisfies readonly (keyof Retention)[];
 
 const WEEK_SECONDS = 7 * 86_400;
 /** A Monday. */

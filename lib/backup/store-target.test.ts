@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Backup, BackupRestore } from '../contract/schema.ts';
+import { startS3Server, TEST_KEYS } from '../storage/object-store/testing/s3-server.ts';
 import type { ServerProcess } from '../testing/process.ts';
 import { expectWhole, populate, run, spawnServer } from './testing/server-content.ts';
 
@@ -130,6 +131,43 @@ test('a server that is killed while it makes a backup makes it again, and what w
   expect(readdirSync(join(root, 'data', 'staging'))).toEqual([]);
 });
 
+test('what only the store below the drawers has is copied within it, and comes back', async () => {
+  const settings = { WB_COLD_URL: url, WB_STORE_CACHE: '0' };
+  const server = await serve('data', settings);
+  for (const id of ['cold', 'packed']) {
+    await ok(server, 'POST', '/instances', { id, tenant: 'acme' });
+    await ok(server, 'PUT', `/instances/${id}/volumes/workspace/what`, id as unknown as object);
+    await ok(server, 'POST', `/instances/${id}/suspend`, {});
+    await ok(server, 'POST', `/instances/${id}/freeze`, {});
+  }
+  await ok(server, 'POST', '/instances/packed/archive', {});
+  await ok(server, 'POST', '/instances/cold/snapshots', { tag: 'kept' });
+  const pathOf = async (id: string) => (await ok<{ vfs_path: string }>(server, 'GET', `/instances/${id}`)).vfs_path;
+  await expect.poll(() => pathOf('cold'), { timeout: 30_000 }).toMatch(/^cloud:cold/);
+  await expect.poll(() => pathOf('packed'), { timeout: 30_000 }).toMatch(/^cloud:archive/);
+  const copies = () =>
+    readdirSync(join(store, 'drawers'), { recursive: true, encoding: 'utf8' }).filter((name) => /snapshot/.test(name));
+  await expect.poll(() => copies().length, { timeout: 30_000 }).toBeGreaterThan(1);
+  for (const drawer of ['cold', 'archive', 'snapshots'])
+    rmSync(join(root, 'data', drawer), { recursive: true, force: true });
+  for (const drawer of ['cold', 'archive', 'snapshots']) mkdirSync(join(root, 'data', drawer));
+  await ok(server, 'PUT', '/settings/backups', { target: url });
+  const first = await make(server);
+  expect(first).toMatchObject({ state: 'made', sandboxes: 2, wrong: 0 });
+  const second = await make(server);
+  expect(second).toMatchObject({ state: 'made', wrong: 0 });
+  expect(second.added_objects).toBeLessThanOrEqual(2);
+  await server.end();
+  // Nothing in it refers to a drawer of the store.
+  rmSync(join(store, 'drawers'), { recursive: true });
+  const restored = run('restore', join(root, 'restored'), ['--all', '--from', url]);
+  expect([restored.status, restored.stderr]).toEqual([0, '']);
+  const again = await serve('restored', settings);
+  for (const id of ['cold', 'packed']) {
+    expect((await again.call('GET', `/api/instances/${id}/volumes/workspace/what`)).text).toBe(id);
+  }
+});
+
 test('a store whose objects are damaged, forgotten or foreign is named, and nothing is restored from it', async () => {
   const server = await serve('data');
   await ok(server, 'POST', '/instances', { id: 'a', tenant: 'acme' });
@@ -159,4 +197,43 @@ test('a store whose objects are damaged, forgotten or foreign is named, and noth
   expect(after.added_objects).toBeGreaterThanOrEqual(2);
   expect((await ok<BackupRestore>(server, 'POST', `/backups/${after.id}/restore`, restore)).one?.now).toBe('created');
   expect((await server.call('GET', '/api/instances/b/volumes/workspace/what')).text).toBe('a');
+});
+
+test('a store that speaks S3 takes backups, pages of lists included, and gives everything back', async () => {
+  const s3 = await startS3Server({ pageSize: 3 });
+  try {
+    const { accessKey, secretKey } = TEST_KEYS;
+    const settings = {
+      WB_STORE_ENDPOINT: s3.endpoint,
+      AWS_ACCESS_KEY_ID: accessKey,
+      AWS_SECRET_ACCESS_KEY: secretKey,
+    };
+    const target = 's3://bucket/winterdock';
+    const server = await serve('data', settings);
+    const world = await populate(server);
+    await ok(server, 'PUT', '/settings/backups', { target });
+    const first = await make(server);
+    expect([first.state, first.error]).toEqual(['made', null]);
+    const second = await make(server);
+    expect(second.added_objects).toBeLessThanOrEqual(2);
+    expect((await ok<Backup>(server, 'POST', `/backups/${second.id}/verify`)).verified?.error).toBeNull();
+    const text = JSON.stringify([await ok(server, 'GET', '/backups'), await ok(server, 'GET', '/events?limit=100')]);
+    expect(text).not.toContain(secretKey);
+    await server.end();
+    const done = run('restore', join(root, 'restored'), ['--all', '--from', target], settings);
+    expect([done.status, done.stderr], done.stdout).toEqual([0, '']);
+    const again = await serve('restored', settings);
+    await expectWhole(again, world);
+    await again.end();
+
+    // A store that does not answer is away: nothing is concluded from it.
+    const third = await serve('data', settings);
+    await s3.stop();
+    const away = await make(third);
+    expect(away).toMatchObject({ state: 'failed', error: expect.stringContaining('away') });
+    const rows = await ok<Backup[]>(third, 'GET', '/backups?state=made');
+    expect(rows.map(({ id }) => id)).toEqual(expect.arrayContaining([first.id, second.id]));
+  } finally {
+    await s3.stop();
+  }
 });

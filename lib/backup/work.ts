@@ -27,7 +27,7 @@ export interface MakeTask extends AtPlace {
 }
 
 /** Makes the place the owner's, and says which backups of it are there. */
-export interface LookTask extends AtPlace {
+interface LookTask extends AtPlace {
   kind: 'look';
 }
 

@@ -55,7 +55,7 @@ export interface BackupRecord {
 export type NewBackup = Pick<BackupRecord, 'id' | 'target' | 'planned' | 'actor' | 'reason' | 'askedMs'>;
 
 /** How a try of one ended. */
-export type BackupTrial = Pick<BackupRecord, 'verifiedMs' | 'verifiedTookMs' | 'verifiedError'>;
+type BackupTrial = Pick<BackupRecord, 'verifiedMs' | 'verifiedTookMs' | 'verifiedError'>;
 
 export interface BackupStore {
   /**

@@ -108,6 +108,8 @@ export interface LiveRegistryReader {
   copies(): Promise<NeededCopy[]>;
   /** Names of whole objects in the store, of sandboxes and of copies, in their order after `after`. */
   storeNames(after: string, limit: number): Promise<string[]>;
+  /** The name in the store of the whole object of a copy, of any tenant; null when none is known. */
+  storedCopy(kind: CopyKind, hash: string): Promise<string | null>;
   /** Number of rows, tombstones included. */
   count(): Promise<number>;
   /** The end of its ledger's chain. */

@@ -35,6 +35,19 @@ export function openLiveReader(path: string): LiveRegistryReader {
       file
         .statement((queries) => queries.select({ n: count() }).from(table).prepare())()
         .get()?.n ?? 0;
+    const storedCopy = file.statement((queries) =>
+      selectBy(queries, { name: storeNames.name }, storeNames, 'store_names_by_hash')
+        .where(
+          and(
+            eq(storeNames.hash, placeholder('hash')),
+            eq(storeNames.kind, placeholder('kind')),
+            isNotNull(storeNames.hash),
+            eq(storeNames.state, 'current').inlineParams(),
+          ),
+        )
+        .limit(1)
+        .prepare(),
+    );
     const copyColumns = ({ hash, bytes }: typeof snapshots | typeof blueprints) => ({ hash, bytes });
     return toAsync<LiveRegistryReader>({
       copyTo: (to) => file.copyTo(to),
@@ -78,6 +91,7 @@ export function openLiveReader(path: string): LiveRegistryReader {
           .all({ after, limit })
           .map(({ name }) => name);
       },
+      storedCopy: (kind, hash) => (file.has(storeNames) ? (storedCopy().get({ kind, hash })?.name ?? null) : null),
       count: () => counted(instances),
       chainHead: () => ledgerReader(file).head(),
       migrations: () => counted(migrations),
