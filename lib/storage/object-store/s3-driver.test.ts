@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ObjectStore } from './object-store.ts';
 import { openObjectStore } from './open-store.ts';
-import { objectStoreContract } from './testing/contract-suite.ts';
+import { loadS3 } from './s3-client.ts';
+import { copyInParts } from './s3-copy.ts';
+import { objectMetadata } from './s3-place.ts';
+import { drawnBytes, objectStoreContract, sha256 } from './testing/contract-suite.ts';
 import {
   connectionTo,
   type S3Server,
@@ -138,4 +144,30 @@ test('a killed upload leaves parts, which purging its name removes and purging a
   const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: 'bucket' }));
   expect(Uploads.map(({ Key }) => Key).toSorted()).toEqual(['mine/ab', 'other']);
   client.destroy();
+});
+
+test('an object that is too large for one request is copied in parts, and a missing one leaves none', async () => {
+  const server = await start();
+  const connection = connectionTo(server.endpoint);
+  const store = await open(server, 's3://bucket/mine');
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-s3-'));
+  const content = drawnBytes(12 * 1024 * 1024 + 3, 9);
+  const path = join(folder, 'large');
+  writeFileSync(path, content);
+  await store.upload('a', path);
+  const place = {
+    ...(await loadS3(connection)),
+    bucket: 'bucket',
+    key: (name: string) => `mine/${name}`,
+    encryption: {},
+  };
+  const metadata = objectMetadata('b', sha256(content));
+  await copyInParts(place, { from: 'a', to: 'b', bytes: content.length, metadata }, {}, 5 * 1024 * 1024);
+  await store.download('b', join(folder, 'back'), { sha256: sha256(content), bytes: content.length });
+  const missing = copyInParts(place, { from: 'nothing', to: 'c', bytes: 10, metadata }, {}, 5 * 1024 * 1024);
+  await expect(missing).rejects.toMatchObject({ code: 'missing_file' });
+  const { Uploads = [] } = await place.client.send(new place.sdk.ListMultipartUploadsCommand({ Bucket: 'bucket' }));
+  expect(Uploads).toEqual([]);
+  place.client.destroy();
+  rmSync(folder, { recursive: true });
 });

@@ -21,7 +21,7 @@ const MISSING_APART_MS = 30_000;
 /** Only the marker tells that these are over: the store answers. */
 const GATED: ReadonlySet<AwayReason> = new Set(['no_marker', 'other_installation']);
 
-export type StoreOp =
+type StoreOp =
   | 'put'
   | 'get'
   | 'open'
