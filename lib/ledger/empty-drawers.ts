@@ -43,7 +43,7 @@ interface NamedFile {
 type NamingRow = Pick<InstanceRow, 'id' | 'vfsPath' | 'file' | 'state'>;
 
 /** The fact with the hashes of copies whose files were given up: that they are not there means nothing. */
-export const LOST_COPIES = 'copies.lost';
+export const LOST_COPIES = 'lost_copies';
 
 /** The hashes in that fact, as it is stored. */
 function lostCopies(stored: unknown): Set<string> {

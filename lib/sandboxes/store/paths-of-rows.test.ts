@@ -59,6 +59,7 @@ const USES: Readonly<Record<string, string>> = {
   'sandboxes/sandboxes.ts': 'types',
   'sandboxes/store/cache.ts': 'asks for the object’s address',
   'sandboxes/store/collector.ts': 'asks for the object’s address',
+  'sandboxes/store/bring-home.ts': 'asks whether it is an object’s address, and writes the local one',
   'sandboxes/store/bring.ts': 'asks for the object’s address',
   'sandboxes/store/from-stored.ts': 'keeps it',
   'sandboxes/store/store-below.ts': 'tells rows in the store from others',
