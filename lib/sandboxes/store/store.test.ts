@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../base/clock.ts';
 import { isCloudAddress, objectNameOf } from '../../base/cloud-address.ts';
+import type { Registry } from '../../registry/registry.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
 import { REQUEST } from '../testing/test-engine.ts';
 import { rowDocumentSchema } from './row-document.ts';
@@ -175,4 +176,44 @@ test('deleting asks nothing of the store, and is done while that is away', async
   await at.dock.sandboxes.runPlan('b', 'deleted', REQUEST);
   for (const id of ['a', 'b']) expect(await at.rowOf(id)).toMatchObject({ state: 'deleted', stored: null });
   at.away(false);
+});
+
+test('who asks while the upload ends is answered with what was stored', async () => {
+  let seen: PromiseWithResolvers<void> | null = null;
+  const between = (registry: Registry): Registry => ({
+    ...registry,
+    instances: {
+      ...registry.instances,
+      async get(id) {
+        const row = await registry.instances.get(id);
+        if (row?.vfsPath !== 'cold/a.sqlite' || seen === null) return row;
+        const { resolve } = seen;
+        seen = null;
+        resolve();
+        // The answer is late: meanwhile the row is stored.
+        await until(async () => (await registry.instances.get(id))?.stored !== null);
+        return row;
+      },
+    },
+  });
+  const begun = Promise.withResolvers<void>();
+  const goesOn = Promise.withResolvers<void>();
+  const objects: ObjectStore = {
+    ...at.objects,
+    async upload(...args) {
+      begun.resolve();
+      await goesOn.promise;
+      return at.objects.upload(...args);
+    },
+  };
+  await at.start({ objects }, { between });
+  const first = at.rest('a');
+  await begun.promise;
+  seen = Promise.withResolvers<void>();
+  const { promise } = seen;
+  const second = at.dock.sandboxes.freeze('a', REQUEST);
+  await promise;
+  goesOn.resolve();
+  await first;
+  expect(isCloudAddress((await second).vfsPath)).toBe(true);
 });

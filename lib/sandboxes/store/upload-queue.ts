@@ -7,7 +7,7 @@
  * superseded then, as after any failure, and the next attempt has another one.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { cloudAddress, objectNameOf } from '../../base/cloud-address.ts';
+import { cloudAddress, isCloudAddress, objectNameOf } from '../../base/cloud-address.ts';
 import { isMachineFailure, isWinterdockError, messageOf, WinterdockError } from '../../base/errors.ts';
 import { FairQueue } from '../../base/fair-queue.ts';
 import type { InstanceId } from '../../base/ids.ts';
@@ -21,7 +21,7 @@ import { fileOf } from '../files/file-locations.ts';
 import { stampAt } from '../files/file-verification.ts';
 import { listingPath } from '../files/listing.ts';
 import { LISTING_SUFFIX, ROW_SUFFIX, rowDocument } from './row-document.ts';
-import { uploadKindOf } from './upload-kind.ts';
+import { movedOn, uploadKindOf } from './upload-kind.ts';
 
 /** Uploads at the same time: more are no quicker over one line, and each hashes. */
 const AT_ONCE = 2;
@@ -119,12 +119,7 @@ export class UploadQueue {
   abort(id: InstanceId): void {
     this.#unqueue(id);
     this.#running.get(id)?.ending.abort();
-    this.#refuse(
-      id,
-      new WinterdockError('conflict', `The sandbox "${id}" moved on before its file was stored.`, {
-        hint: 'It was filed on this machine. Look at it again, then decide.',
-      }),
-    );
+    this.#refuse(id, movedOn(id));
   }
 
   /**
@@ -252,6 +247,12 @@ export class UploadQueue {
     try {
       row = await registry.instances.get(id);
       if (row === null || row.pending !== null || row.file === null || row.fault !== null) return null;
+      if (uploadKindOf(this.#engine, row) === null) {
+        // It was stored, or moved on, between the read of who waits for it and now.
+        if (isCloudAddress(row.vfsPath)) this.#tell(row);
+        else this.#refuse(id, movedOn(id));
+        return null;
+      }
       if (this.#failures > 0) await this.#store.objects.head(objectNameOf(this.#addressOf(row)), { signal: ended });
       const after = await this.#storeFile(row, AbortSignal.any([ended, this.#engine.stop]), names);
       this.#failures = 0;
