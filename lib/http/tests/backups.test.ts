@@ -163,7 +163,7 @@ test('the folder of another installation, of a later restore and of foreign file
   expect((await ok<BackupSettingsAnswer>('GET', '/settings/backups')).fault).toMatchObject({ kind: 'failed' });
 });
 
-test('a folder that is away, full or read-only is a fault with its reason, and the next good backup ends it', async () => {
+test('a folder that is away, or has a file in its place, is a fault with its reason, and the next good backup ends it', async () => {
   await put({ target: place });
   expect((await make()).state).toBe('made');
   // As of a disk that is not mounted: the folder below it is empty.
