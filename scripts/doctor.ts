@@ -1,9 +1,9 @@
 /**
  * `npm run doctor`: explains every disagreement between the registry's rows, the files in the drawers and their hashes,
- * and changes nothing. `-- --full` hashes every file at rest, `-- --json` prints JSON. With the server stopped, `--
- * --fix` does the safe repairs, `-- --adopt [KEY…] --tenant NAME` makes rows for files that have none, and `-- --accept
- * REASON` continues with a registry that is not the newest. Exits with 0 when all is well, with 1 when something is
- * wrong, with 2 when it could not do what was asked.
+ * and changes nothing. `-- --full` hashes every file at rest and asks the object store for every object, `-- --json`
+ * prints JSON. With the server stopped, `-- --fix` does the safe repairs, `-- --adopt [KEY…] --tenant NAME` makes rows
+ * for files that have none, and `-- --accept REASON` continues with a registry that is not the newest. Exits with 0
+ * when all is well, with 1 when something is wrong, with 2 when it could not do what was asked.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,6 +18,7 @@ import { examine } from '../lib/doctor/examine.ts';
 import { type ExaminationResult, type Finding, isWell } from '../lib/doctor/findings.ts';
 import { giveUpFiles } from '../lib/doctor/give-up-files.ts';
 import { accept, adopt, fix, type RepairResult } from '../lib/doctor/repair.ts';
+import { examineStore } from '../lib/doctor/store.ts';
 import { lockStores } from '../lib/front/lock.ts';
 import { createDrawers } from '../lib/host/drawers.ts';
 import { createReadersAlone } from '../lib/host/helpers.ts';
@@ -25,6 +26,8 @@ import { openRegistry } from '../lib/host/open-registry.ts';
 import type { RegistryDriver } from '../lib/registry/driver.ts';
 import { registryDriver } from '../lib/registry/drivers.ts';
 import { stagingFor } from '../lib/storage/files.ts';
+import { lateStore } from '../lib/storage/object-store/late-store.ts';
+import { openObjectStore } from '../lib/storage/object-store/open-store.ts';
 
 const WELL = 0;
 const WRONG = 1;
@@ -50,7 +53,27 @@ const say = (text: string): void => {
 /** For people in the report, for programs beside it. */
 const warn = (text: string): void => void (values.json ? process.stderr : process.stdout).write(`${text}\n`);
 
+/** What is wrong with the object store, where one is configured and there is a registry to compare it with. */
+async function lookAtStore({ store }: Config, driver: RegistryDriver, find: (finding: Finding) => void): Promise<void> {
+  if (store.cold === null || (await driver.presence()).kind !== 'there') return;
+  const registry = await driver.inspect();
+  const { url } = store.cold;
+  const objects = lateStore(url, () => openObjectStore(url, store.connection));
+  try {
+    await examineStore({ store: objects, registry, full: values.full, nowMs: systemClock.now(), find });
+  } finally {
+    await objects.close();
+    await registry.close();
+  }
+}
+
 async function look(config: Config, driver: RegistryDriver, beside: boolean): Promise<ExaminationResult> {
+  const examined = await lookAtFiles(config, driver, beside);
+  await lookAtStore(config, driver, (finding) => void examined.findings.push(finding));
+  return examined;
+}
+
+async function lookAtFiles(config: Config, driver: RegistryDriver, beside: boolean): Promise<ExaminationResult> {
   const location = { ...config, driver, drawers: createDrawers(config) };
   const alone = values.full ? await createReadersAlone(config, { changesNothing: true }) : null;
   const readers = alone?.readers ?? null;

@@ -60,6 +60,8 @@ export interface RegistryMoment {
    * its hash.
    */
   hasCopy(path: string, hash: string): Promise<boolean>;
+  /** True when this name was given to an object in the store, whatever became of it. */
+  hasStoreName(name: string): Promise<boolean>;
   /** True when a living row needs a copy's file: a snapshot, a blueprint, or an instance that was never resumed. */
   needsCopy(path: string, hash: string): Promise<boolean>;
   /** Rows of instances in the order of their ids, after `after`. Throws for one of an older version. */

@@ -109,6 +109,17 @@ export function openRegistryFile(path: string): RegistryMoment {
       isEmpty: () => !hasRows.some((has) => has()),
       hasInstance: (id) => hasInstance({ id }),
       hasCopy: (at, hash) => hadCopy.some((has) => has({ path: at, hash })),
+      hasStoreName(name) {
+        if (!file.has(storeNames)) return false;
+        const named = file.statement((queries) =>
+          queries
+            .select({ name: storeNames.name })
+            .from(storeNames)
+            .where(eq(storeNames.name, placeholder('name')))
+            .prepare(),
+        );
+        return named().get({ name }) !== undefined;
+      },
       needsCopy: (at, hash) => needsCopy.some((needs) => needs({ path: at, hash })),
       rows: (after, limit) => (file.has(instances) ? rows().all({ after, limit }) : []),
       withFiles: (limit, host) =>
