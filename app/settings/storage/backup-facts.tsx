@@ -5,7 +5,7 @@ import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
 import { backupInWords, wrongInWords } from './words.ts';
 
-export function BackupFacts({ backup, rendered }: Pick<Storage, 'backup'> & { rendered: number }) {
+export function BackupFacts({ backup, store, rendered }: Pick<Storage, 'backup' | 'store'> & { rendered: number }) {
   return (
     <div className="grid gap-5">
       <FactList>
@@ -24,8 +24,10 @@ export function BackupFacts({ backup, rendered }: Pick<Storage, 'backup'> & { re
         )}
       </FactList>
       <p className="max-w-3xl">
-        Nothing replicates: what is lost with this disk is lost, up to the last backup that lies on another one. To make
-        one, on the machine of the server, while it runs or not:
+        {store === null
+          ? 'Nothing replicates: what is lost with this disk is lost, up to the last backup that lies on another one.'
+          : 'What is frozen or archived is in the object store. Everything else is lost with this disk, up to the last backup that lies on another one.'}{' '}
+        To make one, on the machine of the server, while it runs or not:
       </p>
       <pre className="paper-log px-3 py-2">{'npm run backup -- /mnt/elsewhere/winterdock --with-keys'}</pre>
       <p className="max-w-3xl text-small text-ink-2">

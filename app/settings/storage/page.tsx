@@ -137,7 +137,7 @@ export default async function StoragePage() {
         <ScrubFacts scrub={storage.scrub} rendered={rendered} />
       </PageSection>
       <PageSection id="backup" name="Backup" note="What a lost disk would cost.">
-        <BackupFacts backup={storage.backup} rendered={rendered} />
+        <BackupFacts backup={storage.backup} store={storage.store} rendered={rendered} />
       </PageSection>
     </>
   );
