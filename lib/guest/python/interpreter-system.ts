@@ -3,6 +3,8 @@
  * descriptor that is opened so is a stream whose operations ask it. What is under /lib, and some devices, stay
  * Emscripten's own. There are no sockets. Runs in the interpreter's thread.
  */
+
+import { takesErrorText } from './error-numbers.ts';
 import { DATA_BYTES } from './interpreter-channel.ts';
 import type { InterpreterMemory } from './interpreter-memory.ts';
 import {
@@ -156,6 +158,12 @@ export class InterpreterSystem {
         return this.#chmod(this.#path(at, pointer), mode);
       },
       __syscall_fchown32: () => 0,
+      // The names only: what `localtime` answers is UTC too.
+      _tzset_js: (zone = 0, daylight = 0, standard = 0, summer = 0) => {
+        for (const at of [zone, daylight]) this.#memory.view.setUint32(at, 0, true);
+        for (const at of [standard, summer]) this.#memory.heap.set(Buffer.from('UTC\0'), at);
+        return 0;
+      },
       __syscall_fchownat: (at = 0, pointer = 0, owner = 0, group = 0, flags = 0) => {
         // Everything belongs to the one user, and to nobody else.
         this.#askPath('stat', this.#path(at, pointer), (flags & AT_NO_FOLLOW) === 0 ? 1 : 0);
@@ -236,6 +244,7 @@ export class InterpreterSystem {
   }
 
   #chmod(path: string, mode: number): number {
+    if (takesErrorText(path, this.#memory.view)) return 0;
     if (path !== UMASK_PATH) return this.#askPath('chmod', path, mode);
     this.#mask = mode & 0o777;
     return 0;

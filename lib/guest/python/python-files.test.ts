@@ -187,7 +187,7 @@ try: f.truncate(70 * 1024 * 1024)
 except OSError as error: print(errno.errorcode[error.errno])
 "; cat kept; wc -c < b`,
   });
-  expect(full.stderr).toContain('OSError: [Errno 51] No space left on device');
+  expect(full.stderr).toContain('OSError: [Errno 28] No space left on device');
   expect(full.stdout).toBe('1\nENOSPC\nEFBIG\nkept\n1000\n');
   expect((await box.exec({ command: 'cat kept; wc -c < b' })).stdout).toBe('kept\n1000\n');
   await box.close({ drainMs: 1000, force: false });

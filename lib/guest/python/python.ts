@@ -11,6 +11,7 @@ import type { Outlet } from '../shell/outlets.ts';
 import { posixError } from '../shell/posix-error.ts';
 import { DATABASE_SETUP, SQLITE_PORT } from '../sqlite/python-finder.ts';
 import { LazyPythonPort } from '../sqlite/python-import.ts';
+import { ERROR_NUMBERS_SETUP } from './error-numbers.ts';
 import { runInterpreter } from './interpreter.ts';
 import { InterpreterFiles } from './interpreter-files.ts';
 import { ABSENT_SETUP } from './python-absent.ts';
@@ -140,6 +141,7 @@ function surroundingsOf(env: Readonly<Record<string, string>>, umask: string): s
     '  return plain(mask)',
     ' os.umask = umask',
     ` os.umask(0o${umask})`,
+    ...ERROR_NUMBERS_SETUP,
     '_begin()',
     '',
   ].join('\n');

@@ -49,6 +49,11 @@ export function takeSignal(name: StopSignal, resume: () => void, depth = 0): boo
   return true;
 }
 
+/** Whether the shell that runs, when it has begun since `depth` was how many there are, ignores a signal. */
+export function ignoresSignal(name: StopSignal, depth: number): boolean {
+  return enclosing.length > depth && current?.state.traps?.get(name) === '';
+}
+
 /** A script sends itself a signal. False when no shell has an action for it: then nothing happens. */
 export function signalOneself(name: string): boolean {
   if (![current?.state.traps, ...enclosing].some((traps) => traps?.has(name))) return false;

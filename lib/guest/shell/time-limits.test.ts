@@ -29,7 +29,7 @@ timeout -k 0.3 0.3 bash -c 'trap "" TERM; while :; do sleep 0.1; done'; echo $?`
     timeoutMs: 60_000,
   });
   expect(done.stdout.split('\n')).toEqual(
-    [['term', 124], ['cleaned', 124], ['term', 'goes on', 124], ['unmoved', 124], [7], [137], [124], [124], ['']]
+    [['term', 124], ['cleaned', 124], ['term', 'goes on', 124], ['unmoved', 124], [7], [137], [124], [137], ['']]
       .flat()
       .map(String),
   );

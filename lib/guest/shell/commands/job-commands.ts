@@ -50,6 +50,8 @@ const SHELL_PID = '1';
 const INTERRUPTED = 130;
 const NO_CHILD = 127;
 const REFUSED = 2;
+/** In place of the `%n` of a job that `disown` was given. */
+const DISOWNED = 0;
 
 const result = (stdout: string, stderr = '', exitCode = 0): ExecResult => ({ stdout, stderr, exitCode });
 
@@ -60,6 +62,8 @@ export function jobCommands(caller: () => ShellJobCaller): Command[] {
     defineCommand('wait', (args) => wait(caller(), args)),
     defineCommand('jobs', (args) => list(caller(), args)),
     defineCommand('kill', (args) => kill(caller(), args)),
+    defineCommand('disown', (args) => disown(caller(), args)),
+    ...['fg', 'bg'].map((name) => defineCommand(name, async () => result('', `bash: ${name}: no job control\n`, 1))),
   ];
 }
 
@@ -92,6 +96,34 @@ async function start(
   return result('');
 }
 
+/** Takes jobs out of those that `wait` and `jobs` know; they go on. */
+async function disown(caller: ShellJobCaller, args: string[]): Promise<ExecResult> {
+  const option = args.find((word) => word.startsWith('-') && !/^-(?:[ahr]+|-)$/.test(word));
+  if (option !== undefined) {
+    const usage = 'disown: usage: disown [-h] [-ar] [jobspec ... | pid ...]\n';
+    return result('', `bash: disown: ${option}: invalid option\n${usage}`, REFUSED);
+  }
+  const flags = args.filter((word) => word.startsWith('-')).join('');
+  const words = args.filter((word) => !word.startsWith('-'));
+  const running = await numbered(caller);
+  const known = running.map(({ job }) => job).filter((job) => caller.numbers.get(job) !== DISOWNED);
+  const isAll = words.length === 0 && /[ar]/.test(flags);
+  const current = isAll || words.length > 0 ? [] : ['current'];
+  const named = [...words, ...current].map((word) => ({ word, job: jobOf(caller, word === 'current' ? '%%' : word) }));
+  let stderr = '';
+  for (const { word, job } of [...named, ...(isAll ? known.map((job) => ({ word: '', job })) : [])]) {
+    const isKnown = job !== null && (known.includes(job) || caller.own.includes(job));
+    if (!isKnown) stderr += `bash: disown: ${word}: no such job\n`;
+    else if (!flags.includes('h')) forget(caller, job);
+  }
+  return result('', stderr, stderr === '' ? 0 : 1);
+}
+
+function forget({ own, numbers }: ShellJobCaller, job: number): void {
+  if (own.includes(job)) own.splice(own.indexOf(job), 1);
+  numbers.set(job, DISOWNED);
+}
+
 /** The jobs that are under way, each with its `%n`. One that was waited for has given its own back, as in bash. */
 async function numbered(caller: ShellJobCaller): Promise<ShellJobStatus[]> {
   const running = ((await caller.ask({ op: 'list' }))?.jobs ?? []).filter(({ exitCode }) => exitCode === null);
@@ -112,7 +144,7 @@ function jobOf(caller: ShellJobCaller, word: string): number | null {
   if (/^\d{1,9}$/.test(word)) return Number(word);
   if (word === '%%' || word === '%+') return caller.own.at(-1) ?? null;
   if (word === '%-') return caller.own.at(-2) ?? null;
-  const number = /^%(\d{1,9})$/.exec(word)?.[1];
+  const number = /^%([1-9]\d{0,8})$/.exec(word)?.[1];
   return [...caller.numbers].find(([, given]) => given === Number(number))?.[0] ?? null;
 }
 
@@ -161,7 +193,7 @@ async function list(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
   const option = args.find((word) => !['-l', '-p', '-r', '-s'].includes(word));
   if (option !== undefined)
     return result('', `bash: jobs: ${option}: not supported; use jobs, or jobs -l, -p, -r or -s\n`, 2);
-  const running = await numbered(caller);
+  const running = (await numbered(caller)).filter(({ job }) => caller.numbers.get(job) !== DISOWNED);
   const shown = args.includes('-s') ? [] : running;
   if (args.includes('-p')) return result(shown.map(({ job }) => `${job}\n`).join(''));
   return result(shown.map((status, at) => line(caller, status, shown.length - at, args.includes('-l'))).join(''));

@@ -286,10 +286,12 @@ export class CommandCall {
       this.#parts.push(bytesOfResult({ stderr, ...result }));
       // The interpreter's own sentence on what it broke off; a program that is ended says nothing.
       this.#stderr += limit.signal.aborted ? withoutSentence(stderr) : stderr;
-      return { timedOut: limit.isOver, endedItself: !limit.signal.aborted, exitCode: result.exitCode };
+      const { isOver: timedOut, wasKilled } = limit;
+      return { timedOut, wasKilled, endedItself: !limit.signal.aborted, exitCode: result.exitCode };
     } catch (error) {
       this.requireTime();
-      if (limit.signal.aborted) return { timedOut: true, endedItself: false, exitCode: TIMED_OUT_EXIT };
+      if (limit.signal.aborted)
+        return { timedOut: true, wasKilled: limit.wasKilled, endedItself: false, exitCode: TIMED_OUT_EXIT };
       throw error;
     } finally {
       limit.release();

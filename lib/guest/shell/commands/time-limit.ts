@@ -1,7 +1,7 @@
 /** The time of one command (`timeout`): its shells may act on the signal that ends it, and then have some more. */
 import type { Run } from '../../../workers/protocol/call.ts';
 import type { StopSignal } from '../../../workers/protocol/stop-signals.ts';
-import { shellDepth, signalTaken, takeSignal } from '../shell-signals.ts';
+import { ignoresSignal, shellDepth, signalTaken, takeSignal } from '../shell-signals.ts';
 
 export interface TimeLimitOptions {
   /** What its shells are sent; null: it is ended at once. */
@@ -14,11 +14,14 @@ export class TimeLimit {
   readonly #stop = new AbortController();
   readonly #releases: (() => void)[];
   #hasActed = false;
+  #isIgnored = false;
 
   constructor(run: Run, ms: number, { signal, actionMs }: TimeLimitOptions) {
     const depth = shellDepth();
     const end = () => {
       if (this.isOver) return;
+      this.#isIgnored = signal !== null && ignoresSignal(signal, depth);
+      if (this.#isIgnored) return;
       this.#hasActed = signal !== null && run.interruptPart((resume) => takeSignal(signal, resume, depth));
       if (!this.#hasActed) this.#stop.abort();
     };
@@ -32,7 +35,12 @@ export class TimeLimit {
 
   /** Whether the time is over. */
   get isOver(): boolean {
-    return this.#hasActed || this.#stop.signal.aborted;
+    return this.#hasActed || this.#isIgnored || this.#stop.signal.aborted;
+  }
+
+  /** Whether it had to be ended after it had acted on its signal, or ignored it. */
+  get wasKilled(): boolean {
+    return (this.#hasActed || this.#isIgnored) && this.#stop.signal.aborted;
   }
 
   release(): void {

@@ -94,6 +94,7 @@ export const timeout: OwnCommand = {
     if (has('v')) {
       call.warn(`timeout: sending signal ${name} to command ${marked(command[0] ?? '')}\n`);
     }
+    if (ended.wasKilled && killAfter !== undefined) return SIGNALLED_EXIT + KILL;
     if (has('preserve') && ended.endedItself) return ended.exitCode;
     return number === KILL || has('preserve') ? SIGNALLED_EXIT + (number ?? 0) : TIMED_OUT_EXIT;
   },

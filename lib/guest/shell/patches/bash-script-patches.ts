@@ -84,7 +84,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'N=await new kr(k,m).executeScript(S);',
-    to: `$shell=new kr(k,m),$kept=u.onShell?.($shell.ctx.state),$version=["5","2","15","1","release","x86_64-pc-linux-gnu"].forEach(($part,$at)=>Z($shell.ctx,"BASH_VERSINFO",$at,$part,"indexed")),$status=Z($shell.ctx,"PIPESTATUS",0,"0","indexed"),N=await(this.fs.during?.bind(this.fs)??(($state,$run)=>$run()))($shell.ctx.state,()=>$traps.withTraps($shell.ctx,${PARTS},()=>$shell.executeScript(S)));`,
+    to: `$shell=new kr(k,m),$kept=u.onShell?.($shell.ctx.state),$version=["5","2","15","1","release","x86_64-pc-linux-gnu"].forEach(($part,$at)=>Z($shell.ctx,"BASH_VERSINFO",$at,$part,"indexed")),N=await(this.fs.during?.bind(this.fs)??(($state,$run)=>$run()))($shell.ctx.state,()=>$traps.withTraps($shell.ctx,${PARTS},()=>$shell.executeScript(S)));`,
   },
   {
     file: INTERPRETER_FILE,
