@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -30,15 +31,16 @@ async function stop(): Promise<void> {
   await server?.stop();
   server = null;
 }
-async function start(name = 'data', settings: Record<string, string> = {}, ownReaders = false): Promise<TestServer> {
+async function start(name = 'data', settings: Record<string, string> = {}, ownReaders = false) {
   await stop();
   const WB_COLD_URL = pathToFileURL(bucket()).href;
-  server = await startServer({
+  const started = await startServer({
     folder: data(name),
     settings: { WB_COLD_URL, WB_LOG: 'silent', ...settings },
     ownReaders,
   });
-  return server;
+  server = started;
+  return started;
 }
 /** A start without a store. */
 const startBare = () => start('data', { WB_COLD_URL: '' });
@@ -122,6 +124,37 @@ test('a store that is another one than before is away: what is here goes on, and
   expect((await server?.call('POST', '/api/instances/far/exec', { command: 'cat kept' }))?.json).toMatchObject({
     stdout: 'of far\n',
   });
+}, 60_000);
+
+test('of two servers on copies of one folder the one that started last has the store', async () => {
+  const first = await start();
+  await freeze('x');
+  await stop();
+  cpSync(data(), data('copy'), { recursive: true });
+  rmSync(join(data(), 'cold', 'x.sqlite'));
+  const one = await start();
+  server = null;
+  try {
+    const { call, clock, host } = await start('copy');
+    expect(await one.host.store?.check()).toMatchObject({ away: 'taken_over' });
+    expect(await host.store?.check()).toMatchObject({ away: null });
+    // The second one goes on, and removes what it does not need any more.
+    expect((await call('POST', '/api/instances/x/exec', { command: 'echo newer > kept' })).status).toBe(200);
+    await call('POST', '/api/instances/x/suspend');
+    expect((await call('POST', '/api/instances/x/freeze')).status).toBe(200);
+    clock.advance(25 * 3_600_000);
+    expect(await host.sandboxes.store?.collect()).toBe(1);
+    // The first one says that the store is away, writes nothing there, and calls nothing lost.
+    const refused = await one.call('GET', '/api/instances/x/volumes/workspace/kept');
+    expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('later start of this installation')]);
+    expect((await one.call('GET', '/api/instances/x')).json).toMatchObject({ fault: null });
+    const before = readFileSync(join(bucket(), 'winterdock.json'), 'utf8');
+    await one.stop();
+    expect(readFileSync(join(bucket(), 'winterdock.json'), 'utf8')).toBe(before);
+  } finally {
+    await one.stop();
+    await first.stop();
+  }
 }, 60_000);
 
 test('a stranger’s document in the place of the marker is no free place', async () => {

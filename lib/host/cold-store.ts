@@ -14,7 +14,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity } from '../registry/types.ts';
 import { certainStore } from '../storage/object-store/certain-store.ts';
 import { lateStore } from '../storage/object-store/late-store.ts';
-import { claimPrefix } from '../storage/object-store/marker.ts';
+import { claimPrefix, type StoreStart } from '../storage/object-store/marker.ts';
 import type { ObjectStore, StoreTraits } from '../storage/object-store/object-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { storeAway } from '../storage/object-store/store-errors.ts';
@@ -61,13 +61,16 @@ export async function openColdStore(parts: ColdStoreParts): Promise<ColdStore | 
   const isEstablished = rows > 0 || (await registry.storeNames.page('', 1)).length > 0;
   const store = lateStore(cold.url, () => openObjectStore(cold.url, connection));
   const ending = new AbortController();
-  const claim = (signal: AbortSignal) => claimPrefix(store, { id, term: host.term }, { isEstablished, signal });
+  let start: StoreStart | null = null;
+  const claim = async (signal: AbortSignal) => {
+    start = await claimPrefix(store, { id, term: host.term }, { isEstablished, isStart: host.isAlone, signal });
+  };
   const late = await claimInTime(claim, ending.signal);
   if (late !== null && (!isStoreAway(late) || !isEstablished)) {
     await store.close();
     throw isStoreAway(late) ? cannotBeUsed(late) : late;
   }
-  const watched = watchedStore(store, { installation: id, clock });
+  const watched = watchedStore(store, { installation: id, start: () => start, clock });
   // What nobody knows of it yet is known before the first request.
   if (late !== null) await watched.check(AbortSignal.timeout(START_MS)).catch(() => undefined);
   let found: StoreTraits | null = null;

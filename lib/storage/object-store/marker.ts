@@ -2,17 +2,24 @@
  * The marker by which an installation claims its place in a store: two of them under one prefix would remove each
  * other's objects. It is also the proof that the store is the one that is meant, and not an empty folder in its place.
  */
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import { MARKER_NAME } from './object-names.ts';
 import type { ObjectStore } from './object-store.ts';
 import { storeAway } from './store-errors.ts';
 
+/** A start of a server: a copy of its data folder that is started elsewhere has the same id, and another start. */
+const startSchema = z.object({ number: z.int().positive(), token: z.string().min(1).max(100) });
+export type StoreStart = z.output<typeof startSchema>;
+
 const markerSchema = z.object({
   /** The installation. */
   id: z.string().min(1).max(200),
-  /** The term of whoever wrote it last. */
+  /** The newest term of whoever wrote it. */
   term: z.int().nonnegative(),
+  /** The last start; none by a server of before there were any. */
+  start: startSchema.optional(),
 });
 export type StoreMarker = z.output<typeof markerSchema>;
 
@@ -36,23 +43,35 @@ export async function readMarker(store: ObjectStore, signal?: AbortSignal): Prom
 }
 
 /**
+ * Whether a later start of the same installation has the place: of a copy of its data folder, or of its restored
+ * backup. A marker of an earlier one says that the store was put back to what it was before.
+ */
+export function isTakenOver({ start }: StoreMarker, own: StoreStart): boolean {
+  if (start === undefined) return false;
+  return start.number > own.number || (start.number === own.number && start.token !== own.token);
+}
+
+/**
  * Claims the place for an installation, in its term, and reads the claim back. `isEstablished`: it has objects here by
- * its registry, so a missing marker is no free place.
+ * its registry, so a missing marker is no free place. `isStart`: whoever had it before has it no longer. Returns the
+ * start, or null without one.
  *
  * Throws `conflict` with `start_refused` when the place is another's, and `storage_unavailable` when the store is away
  * or has lost the marker.
  */
 export async function claimPrefix(
   store: ObjectStore,
-  { id, term }: StoreMarker,
-  { isEstablished, signal }: { isEstablished: boolean; signal?: AbortSignal },
-): Promise<void> {
+  { id, term }: Pick<StoreMarker, 'id' | 'term'>,
+  { isEstablished, isStart = false, signal }: { isEstablished: boolean; isStart?: boolean; signal?: AbortSignal },
+): Promise<StoreStart | null> {
   const options = signal ? { signal } : {};
   const found = await readMarker(store, signal);
   requireOwn(store.url, found, id);
   if (found === null && isEstablished) throw storeAway('no_marker');
-  if (found !== null && found.term >= term) return;
-  const bytes = Buffer.from(`${JSON.stringify({ id, term })}\n`);
+  if (found !== null && found.term >= term && !isStart) return null;
+  const start = isStart ? { number: (found?.start?.number ?? 0) + 1, token: randomUUID() } : found?.start;
+  const marker: StoreMarker = { id, term: Math.max(term, found?.term ?? 0), ...(start && { start }) };
+  const bytes = Buffer.from(`${JSON.stringify(marker)}\n`);
   try {
     await store.put(MARKER_NAME, bytes, { ...options, ifAbsent: found === null });
   } catch (error) {
@@ -62,6 +81,7 @@ export async function claimPrefix(
   const now = await readMarker(store, signal);
   requireOwn(store.url, now, id);
   if (now === null) throw storeAway('no_marker');
+  return isStart && start ? start : null;
 }
 
 function requireOwn(url: string, found: StoreMarker | 'other' | null, id: string): asserts found is StoreMarker | null {

@@ -44,7 +44,9 @@ export type AwayReason =
   | 'refused'
   | 'no_bucket'
   | 'no_marker'
-  | 'other_installation';
+  | 'other_installation'
+  /** A later start of the same installation has the store. */
+  | 'taken_over';
 
 /** Each is null when it could not be found out, as without the permission to ask. */
 export interface StoreTraits {

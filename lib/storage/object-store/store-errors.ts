@@ -13,6 +13,7 @@ const REASONS: Readonly<Record<AwayReason, string>> = {
   no_bucket: 'its bucket or folder is not there',
   no_marker: 'the marker of this installation is not there',
   other_installation: 'it has the marker of another installation',
+  taken_over: 'a later start of this installation has it, of a copy of the data folder or of a restored backup',
 };
 
 /** `storage_unavailable`: the store is away, and nothing is known of any object. */

@@ -170,6 +170,28 @@ describe('a watched store', () => {
     }
   });
 
+  test('is away once a later start has it, and not where the store was put back to an earlier one', async () => {
+    const claim = () => claimPrefix(store, OWN, { isEstablished: true, isStart: true });
+    const earlier = await claim();
+    const old = readFileSync(join(root, MARKER_NAME));
+    const own = await claim();
+    expect([earlier?.number, own?.number]).toEqual([1, 2]);
+    const start = () => own;
+    const running = watchedStore(store, { installation: OWN.id, start, clock: time, wait: time.wait });
+    expect(await running.check()).toMatchObject({ away: null });
+    writeFileSync(join(root, MARKER_NAME), old);
+    expect(await running.check()).toMatchObject({ away: null });
+    // A copy of the folder that starts on that has the same number.
+    await claim();
+    expect(await running.check()).toMatchObject({ away: 'taken_over' });
+    await expect(running.background.remove('a', { signal: AbortSignal.timeout(100) })).rejects.toThrow();
+    await expect(running.foreground.put('b', Buffer.from('x'))).rejects.toMatchObject({
+      extra: { away: 'taken_over' },
+    });
+    expect(await store.head('a')).not.toBeNull();
+    await running.close();
+  });
+
   test.each([
     ['no_marker', () => rmSync(join(root, MARKER_NAME))],
     ['other_installation', () => writeFileSync(join(root, MARKER_NAME), '{"id":"winter-2","term":9}')],
@@ -245,8 +267,9 @@ describe('a watched store', () => {
     await expect.poll(() => time.pauses()).toEqual([30, 30]);
     rmSync(root, { recursive: true });
     mkdirSync(root);
+    const refused = expect(lost).rejects.toMatchObject({ code: 'storage_unavailable' });
     await time.pass(30);
-    await expect(lost).rejects.toMatchObject({ code: 'storage_unavailable' });
+    await refused;
   });
 
   test('counts requests by what was asked and what came of it', async () => {

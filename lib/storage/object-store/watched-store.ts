@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { isWinterdockError } from '../../base/errors.ts';
-import { readMarker } from './marker.ts';
+import { isTakenOver, readMarker, type StoreStart } from './marker.ts';
 import type { AwayReason, ListedObject, ObjectStore } from './object-store.ts';
 import { storeAway } from './store-errors.ts';
 
@@ -19,7 +19,7 @@ const CHECK_MS = 60_000;
 const MISSING_TIMES = 3;
 const MISSING_APART_MS = 30_000;
 /** Only the marker tells that these are over: the store answers. */
-const GATED: ReadonlySet<AwayReason> = new Set(['no_marker', 'other_installation']);
+const GATED: ReadonlySet<AwayReason> = new Set(['no_marker', 'other_installation', 'taken_over']);
 
 type StoreOp =
   | 'put'
@@ -72,6 +72,8 @@ export interface WatchedStore {
 export interface StoreWatchOptions {
   /** Whose marker has to be there. */
   installation: string;
+  /** The start that has claimed the store; null until then, and for one that shares it with others. */
+  start?: () => StoreStart | null;
   clock?: Clock;
   /** Waits so many milliseconds; rejects when `signal` is aborted. */
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
@@ -81,7 +83,7 @@ const waitFor = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, {
 
 export function watchedStore(
   store: ObjectStore,
-  { installation, clock = systemClock, wait = waitFor }: StoreWatchOptions,
+  { installation, start = () => null, clock = systemClock, wait = waitFor }: StoreWatchOptions,
 ): WatchedStore {
   const closing = new AbortController();
   const listeners = new Set<(health: StoreHealth) => void>();
@@ -135,7 +137,10 @@ export function watchedStore(
       const marker = await asked('get', ending, () => readMarker(store, ending), true);
       if (marker === null) become('no_marker');
       else if (marker === 'other' || marker.id !== installation) become('other_installation');
-      else become(null);
+      else {
+        const own = start();
+        become(own !== null && isTakenOver(marker, own) ? 'taken_over' : null);
+      }
     } catch (error) {
       if (!isWinterdockError(error)) throw error;
     }
