@@ -165,6 +165,22 @@ test('of a file that is lost and was not stored the older one is the way out, as
   });
 });
 
+test('a file that is brought back as it was filed is not said to have lost anything', async () => {
+  await at.start({ cacheBytes: 0 });
+  await at.rest('a');
+  const object = at.objectOf(await at.rowOf('a'));
+  const whole = readFileSync(object);
+  rmSync(at.copyOf('a'), { force: true });
+  writeFileSync(object, 'something else');
+  await expect(at.dock.sandboxes.resume('a', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+  expect(await at.rowOf('a')).toMatchObject({ fault: 'corrupt' });
+  writeFileSync(object, whole);
+  await at.dock.sandboxes.resume('a', { ...REQUEST, reason: 'the store is mended' }, { fromStored: true });
+  expect(await at.dock.get('a', '/kept')).toBe('of a');
+  const [line] = (await at.dock.registry.ledger.page({ instance: 'a', type: 'file.restored' }, 5)).rows;
+  expect(line?.reason).toContain('it is the one that was filed');
+});
+
 test('the scrubber takes a cached copy that rotted away, and finds nothing wrong with one that is not there', async () => {
   await at.start();
   await at.rest('rotten');

@@ -41,14 +41,15 @@ export async function takeStored(engine: Engine, runtime: SandboxRuntime, audit:
     const isLost = row.fault === 'missing' || row.fault === 'corrupt' || (await file.stat()) === null;
     if (!isLost) throw notLost(row);
     let brought: InstanceRow;
-    if (storedOfFiling(row) !== null) brought = (await bringNear(engine, row)).row;
+    const isSame = storedOfFiling(row) !== null;
+    if (isSame) brought = (await bringNear(engine, row)).row;
     else {
       if ((await file.stat()) !== null) await moveToOrphans(engine, row, file);
       if (file.address === livePath(row.id)) await lastingFolder(dirname(absolutePath(engine, livePath(row.id))));
       brought = await fetchStored(engine, store, { ...row, file: null }, stored);
     }
     const of = new Date(stored.at * 1000).toISOString();
-    const says = `the file in the store, of ${of}; what was written since is lost`;
+    const says = `the file in the store, of ${of}; ${isSame ? 'it is the one that was filed' : 'what was written since is lost'}`;
     await engine.registry.instances.commit({
       id: row.id,
       from: row.state,
