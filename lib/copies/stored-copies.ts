@@ -32,7 +32,7 @@ const KEPT_MS = 10_000;
 /** Lines of the ledger after which there may be a copy to upload. */
 const MADE = /^(?:snapshot|blueprint)\./;
 
-type CopyObjects = Pick<ObjectStore, 'upload' | 'download' | 'put'>;
+type CopyObjects = Pick<ObjectStore, 'upload' | 'download' | 'put' | 'head'>;
 
 export interface StoredCopiesOptions {
   objects: CopyObjects;
@@ -284,14 +284,35 @@ export class StoredCopies {
     this.#near.set(path, near);
   }
 
+  /**
+   * Whether the store has a copy, by its own answer. What it has forgotten is uploaded again: what is here is the only
+   * one.
+   */
+  async #isInStore({ kind, hash, bytes }: Near): Promise<boolean> {
+    const { registry, objects, clock, log } = this.#parts;
+    const stored = await registry.storeNames.copyName(kind, hash);
+    if (stored === null) return false;
+    const found = await objects.head(stored.name, { signal: this.#ending.signal });
+    if (found?.bytes === bytes) return true;
+    log.warn({ kind, hash }, 'the store does not have a copy any more: what is here is uploaded again');
+    await registry.storeNames.supersede([stored.name], clock.now());
+    return false;
+  }
+
   /** Removes the copies that were used longest ago, while they take more than there is room for. */
   async #evict(): Promise<void> {
-    const { registry, drawers, room, log, keptMs = KEPT_MS } = this.#parts;
+    const { drawers, room, log, keptMs = KEPT_MS } = this.#parts;
     try {
-      for (const [path, { kind, hash, usedAt }] of this.#near) {
+      for (const [path, near] of this.#near) {
+        const { kind, hash, usedAt } = near;
         if (this.cachedBytes <= room()) return;
         if (this.#users.has(path) || this.#bringing.has(path) || performance.now() - usedAt < keptMs) continue;
-        if ((await registry.storeNames.copyName(kind, hash)) === null || this.#users.has(path)) continue;
+        if (!(await this.#isInStore(near))) {
+          this.#near.delete(path);
+          this.#wake?.abort();
+          continue;
+        }
+        if (this.#users.has(path) || this.#near.get(path)?.usedAt !== usedAt) continue;
         this.#near.delete(path);
         const left = drawers[kind].at(hash).remove();
         this.#leaving.set(

@@ -1,0 +1,52 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createLogger } from '../base/log.ts';
+import { StoredCopies } from '../copies/stored-copies.ts';
+import { createDiskDrawers } from '../storage/disk.ts';
+import { openObjectStore } from '../storage/object-store/open-store.ts';
+import { connectionTo } from '../storage/object-store/testing/s3-server.ts';
+import { filesIn } from '../testing/files-in.ts';
+import { startServer } from '../testing/server.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-copies-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a copy that the store has forgotten is uploaded again, and leaves this disk only then', async () => {
+  const { call, host, clock, folder: dataFolder, stop } = await startServer();
+  const bucket = join(folder, 'bucket');
+  const objects = await openObjectStore(pathToFileURL(bucket).href, connectionTo(''));
+  let room = Number.POSITIVE_INFINITY;
+  const copies = new StoredCopies({
+    ...{ objects, drawers: createDiskDrawers(dataFolder), registry: host.registry, host: { name: 'one' } },
+    ...{ clock, log: createLogger('silent'), dataFolder, room: () => room, keptMs: 0 },
+  });
+  const stored = () => filesIn(bucket).filter((name) => /^drawers\/snapshot\/.*(?<!\.json)$/.test(name));
+  try {
+    await call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
+    await call('PUT', '/api/instances/a/volumes/workspace/kept', 'first');
+    await call('POST', '/api/instances/a/snapshots', {});
+    const [{ hash = '' } = {}] = await host.registry.storeNames.copiesToStore(1, []);
+    const path = join(dataFolder, 'snapshots', `${hash}.sqlite`);
+    copies.start();
+    await expect.poll(() => host.registry.storeNames.copyName('snapshot', hash), { timeout: 10_000 }).not.toBeNull();
+    const [forgotten = ''] = stored();
+    rmSync(join(bucket, forgotten));
+    room = 0;
+    await call('PUT', '/api/instances/a/volumes/workspace/kept', 'second');
+    await call('POST', '/api/instances/a/snapshots', {});
+    await expect.poll(() => existsSync(path), { timeout: 10_000 }).toBe(false);
+    expect(stored().filter((name) => name.includes(hash))).toHaveLength(1);
+    expect(stored()).not.toContain(forgotten);
+    expect(await copies.drawers().snapshot.at(hash).stat()).not.toBeNull();
+  } finally {
+    await copies.stop();
+    await objects.close();
+    await stop();
+  }
+}, 30_000);
