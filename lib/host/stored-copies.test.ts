@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createLogger } from '../base/log.ts';
 import { StoredCopies } from '../copies/stored-copies.ts';
+import { purgeObjectsOf } from '../jobs/tenant-objects.ts';
 import { createDiskDrawers } from '../storage/disk.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { connectionTo } from '../storage/object-store/testing/s3-server.ts';
@@ -44,6 +45,41 @@ test('a copy that the store has forgotten is uploaded again, and leaves this dis
     expect(stored().filter((name) => name.includes(hash))).toHaveLength(1);
     expect(stored()).not.toContain(forgotten);
     expect(await copies.drawers().snapshot.at(hash).stat()).not.toBeNull();
+  } finally {
+    await copies.stop();
+    await objects.close();
+    await stop();
+  }
+}, 30_000);
+
+test('a copy that is being sent while its tenant is forgotten stays known, for its object to be removed', async () => {
+  const { call, host, clock, folder: dataFolder, stop } = await startServer();
+  const objects = await openObjectStore(pathToFileURL(join(folder, 'bucket')).href, connectionTo(''));
+  const sending = Promise.withResolvers<string>();
+  const purged = Promise.withResolvers<void>();
+  const late: typeof objects.upload = async (name, ...given) => {
+    sending.resolve(name);
+    await purged.promise;
+    return objects.upload(name, ...given);
+  };
+  const copies = new StoredCopies({
+    ...{ drawers: createDiskDrawers(dataFolder), registry: host.registry, host: { name: 'one' } },
+    ...{ objects: { ...objects, upload: late }, clock, log: createLogger('silent'), dataFolder, room: () => 0 },
+  });
+  try {
+    await call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
+    await call('PUT', '/api/instances/a/volumes/workspace/kept', 'theirs');
+    await call('POST', '/api/instances/a/snapshots', {});
+    copies.start();
+    const name = await sending.promise;
+    const turn = { nowMs: clock.now(), isOver: () => false };
+    const store = { objects, traits: () => null };
+    const counts = await purgeObjectsOf(host.registry, store, 'acme', turn);
+    expect(counts).toMatchObject({ 'uploads under way, which the collector removes': 1 });
+    purged.resolve();
+    await expect.poll(() => objects.head(name)).not.toBeNull();
+    const superseded = await host.registry.storeNames.superseded(clock.now(), 10);
+    expect(superseded.map((one) => one.name)).toContain(name);
   } finally {
     await copies.stop();
     await objects.close();

@@ -1,9 +1,10 @@
 /**
  * A forgotten tenant's objects in the store. The names are the registry's, so nothing depends on what the store lists;
  * every version, marker and unfinished upload under them goes. What a lock of the store keeps stays named, and the
- * collector removes it when the lock has ended.
+ * collector removes it when the lock has ended; so does the name of an upload under way, whose object may appear yet.
  */
 import type { Registry } from '../registry/registry.ts';
+import type { StoreNameState } from '../registry/store-names.ts';
 import { LISTING_SUFFIX, ROW_SUFFIX } from '../sandboxes/store/row-document.ts';
 import type { ObjectStore, StoreTraits } from '../storage/object-store/object-store.ts';
 
@@ -22,7 +23,7 @@ export interface TenantStore {
 async function* namesOf(
   { storeNames }: Names,
   tenant: string,
-): AsyncGenerator<readonly { name: string; begunMs: number }[]> {
+): AsyncGenerator<readonly { name: string; begunMs: number; state: StoreNameState }[]> {
   for (let after = ''; ; ) {
     const names = await storeNames.ofTenant(tenant, after, PAGE);
     if (names.length === 0) return;
@@ -60,22 +61,28 @@ export async function purgeObjectsOf(
   if (store === null) return {};
   let removed = 0;
   let kept = 0;
+  let late = 0;
   for await (const names of namesOf(registry, tenant)) {
     await registry.storeNames.supersede(
       names.map(({ name }) => name),
       nowMs,
     );
-    for (const { name } of names) {
+    for (const { name, state } of names) {
       if (isOver()) return {};
       let remains = false;
       for (const part of [name + ROW_SUFFIX, name + LISTING_SUFFIX, name])
         if ((await store.objects.purge(part)).remainsUntil !== null) remains = true;
       if (remains) kept += 1;
+      else if (state === 'uploading') late += 1;
       else {
         await registry.storeNames.remove(name);
         removed += 1;
       }
     }
   }
-  return { 'objects in the store': removed, 'objects that a lock of the store keeps': kept };
+  return {
+    'objects in the store': removed,
+    'objects that a lock of the store keeps': kept,
+    ...(late > 0 && { 'uploads under way, which the collector removes': late }),
+  };
 }
