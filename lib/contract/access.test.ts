@@ -90,6 +90,7 @@ const PATHS: Readonly<Record<string, string>> = { exportLedgerSegment: '/events/
 
 /** Members that no schema alone tells. */
 const BODIES: Readonly<Record<string, object>> = {
+  resumeInstance: { from: undefined },
   walkPlan: { to: 'suspended' },
   forgetTenant: { dry_run: true },
   createWebhook: { url: RECEIVER },

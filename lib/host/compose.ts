@@ -80,13 +80,13 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const driver = options.driver ?? registryDriver(config.registry);
   const places = { ...config, driver };
   await requireUsableKeys(places);
-  await requireOwnRegistry({ ...places, drawers: localDrawers });
+  const { isAlone = true } = options;
+  await requireOwnRegistry({ ...places, drawers: localDrawers, ...(isAlone ? {} : { onlyOf: config.hostName }) });
   const keys = await requireOwnKeys(places);
 
   const sourceParser = new SourceParser();
   const opened = await openRegistry(driver, config);
   const workbookStore = withCurrentPlans(opened.workbooks, { sources: sourceParser, log });
-  const { isAlone = true } = options;
   const term = await opened.hosts.begin(config.hostName, clock.now(), { alone: isAlone });
   const host: HostIdentity = { name: config.hostName, term, isAlone };
   const registry: Registry = registryOfHost(withAnswers({ ...opened, workbooks: workbookStore }), host);

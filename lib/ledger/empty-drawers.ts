@@ -78,6 +78,8 @@ export async function lookForFileOf(places: Places, row: NamingRow): Promise<Fou
 async function namedFiles(places: Places, registry: RegistryMoment, host: string | null): Promise<NamedFile[]> {
   const rows = await registry.withFiles(LOOKED_AT, host);
   const named = rows.flatMap((row) => namedBy(places, row) ?? []);
+  // Copies are on the disk of the host that made them, and no row says which.
+  if (host !== null) return named;
   const lost = lostCopies(await registry.fact(LOST_COPIES));
   const copies = (await registry.copies()).filter(({ hash, isStored }) => !isStored && !lost.has(hash));
   for (const kind of COPY_KINDS) {

@@ -2,7 +2,7 @@
  * Verification of files at rest: whether a file is the one that was filed. Decides; repairs nothing, and moves nothing
  * but stray logs.
  */
-import { WinterdockError } from '../../base/errors.ts';
+import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import { waysOut } from '../../lifecycle/ways-out.ts';
 import type { FileRecord, InstanceRow } from '../../registry/types.ts';
 import type { RestingFile } from '../../storage/drawer.ts';
@@ -135,7 +135,8 @@ async function verifyFiled(
 
 /**
  * Verifies a file that is only read: a file with a damaged structure may be read as far as possible. Returns what is
- * known of its bytes. Throws `missing_file`, `corrupt`, and `conflict` while a log of its own waits to be recovered.
+ * known of its bytes. Throws `missing_file`, `corrupt`, `conflict` while a log of its own waits to be recovered, and
+ * `storage_unavailable` while an interrupted operation waits to be settled.
  */
 export async function verifyForReading(
   engine: VerificationContext,
@@ -150,7 +151,22 @@ export async function verifyForReading(
     });
   }
   await ensureNoStrayLog(engine, row, file);
-  return verifyFiled(engine, row, file);
+  try {
+    return await verifyFiled(engine, row, file);
+  } catch (error) {
+    // The process of an interrupted operation may have written to it, and the disk refused the record of that.
+    const isInterrupted = (row.pending ?? null) !== null && isWinterdockError(error) && error.code === 'corrupt';
+    if (!isInterrupted) throw error;
+    throw new WinterdockError(
+      'storage_unavailable',
+      `An operation on "${row.id}" was interrupted and is not settled yet.`,
+      {
+        hint: 'Settling is tried again by itself. Try again in a moment.',
+        retryAfterSeconds: 5,
+        cause: error,
+      },
+    );
+  }
 }
 
 /**

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { registryName } from '../../base/registry-url.ts';
+import { intent } from '../../registry/testing/fixtures.ts';
 import { fileOnDisk } from '../../storage/disk.ts';
 import { createReaders } from '../../vfs/readers.ts';
 import { verifyForReading } from '../files/file-verification.ts';
@@ -103,6 +104,12 @@ test('a file whose stat differs from the record is hashed once for all reads, an
       await expect(verifyForReading(counting, row, resting)).rejects.toMatchObject({ code: 'corrupt' });
     }
     expect(checks).toBe(2);
+    // Of an operation that was interrupted nobody knows yet whose bytes these are.
+    const interrupted = { ...row, pending: intent(row) };
+    await expect(verifyForReading(counting, interrupted, resting)).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      retryAfterSeconds: 5,
+    });
     renameSync(`${file}.other`, file);
     await verifyForReading(counting, row, resting);
     // Its name was changed twice, which shows in its inode.
