@@ -143,11 +143,11 @@ test('what only the store below the drawers has is copied within it, and comes b
   await ok(server, 'POST', '/instances/packed/archive', {});
   await ok(server, 'POST', '/instances/cold/snapshots', { tag: 'kept' });
   const pathOf = async (id: string) => (await ok<{ vfs_path: string }>(server, 'GET', `/instances/${id}`)).vfs_path;
-  await expect.poll(() => pathOf('cold'), { timeout: 30_000 }).toMatch(/^cloud:cold/);
-  await expect.poll(() => pathOf('packed'), { timeout: 30_000 }).toMatch(/^cloud:archive/);
+  await expect.poll(() => pathOf('cold'), { timeout: 60_000 }).toMatch(/^cloud:cold/);
+  await expect.poll(() => pathOf('packed'), { timeout: 60_000 }).toMatch(/^cloud:archive/);
   const copies = () =>
     readdirSync(join(store, 'drawers'), { recursive: true, encoding: 'utf8' }).filter((name) => /snapshot/.test(name));
-  await expect.poll(() => copies().length, { timeout: 30_000 }).toBeGreaterThan(1);
+  await expect.poll(() => copies().length, { timeout: 60_000 }).toBeGreaterThan(1);
   for (const drawer of ['cold', 'archive', 'snapshots'])
     rmSync(join(root, 'data', drawer), { recursive: true, force: true });
   for (const drawer of ['cold', 'archive', 'snapshots']) mkdirSync(join(root, 'data', drawer));

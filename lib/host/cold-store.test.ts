@@ -119,7 +119,7 @@ test('a store that is another one than before is away: what is here goes on, and
   await start();
   await vi.waitFor(
     async () => expect((await server?.host.registry.instances.get('near'))?.vfsPath).toMatch(/^cloud:/),
-    15_000,
+    60_000,
   );
   expect((await server?.call('POST', '/api/instances/far/exec', { command: 'cat kept' }))?.json).toMatchObject({
     stdout: 'of far\n',

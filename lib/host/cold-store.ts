@@ -14,6 +14,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity } from '../registry/types.ts';
 import { certainStore } from '../storage/object-store/certain-store.ts';
 import { lateStore } from '../storage/object-store/late-store.ts';
+import { markedStore } from '../storage/object-store/marked-store.ts';
 import { claimPrefix, type StoreStart } from '../storage/object-store/marker.ts';
 import type { ObjectStore, StoreTraits } from '../storage/object-store/object-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
@@ -102,7 +103,13 @@ export async function openColdStore(parts: ColdStoreParts): Promise<ColdStore | 
     else log.warn({ url: cold.url, away }, 'the object store is away');
   });
   return {
-    objects: certainStore(watched, ending.signal),
+    objects: certainStore(
+      {
+        foreground: markedStore(watched.foreground, watched),
+        isMissing: (name, signal) => watched.isMissing(name, signal),
+      },
+      ending.signal,
+    ),
     watched,
     traits: () => found,
     away() {

@@ -143,7 +143,7 @@ describe.each([...FOLDERS.map((name) => [name]), [...FOLDERS]])(
     test('what was not uploaded yet is, where it is there', { timeout: 60_000 }, async () => {
       dock.sandboxes.start();
       const left = gone.includes('cold') ? KINDS.queued.n : 0;
-      await vi.waitFor(async () => expect((await dock.registry.instances.uploadBacklog()).n).toBe(left), 50_000);
+      await vi.waitFor(async () => expect((await dock.registry.instances.uploadBacklog()).n).toBe(left), 60_000);
     });
   },
 );

@@ -65,7 +65,7 @@ test.each(CASES)(
       const before = await dock.registry.instances.get(id);
       expect(before).toMatchObject({ pending: null, fault: null });
       expect(await dock.get(id, '/kept')).toBe(id);
-      await vi.waitFor(async () => expect((await dock.registry.instances.uploadBacklog()).n).toBe(0), 20_000);
+      await vi.waitFor(async () => expect((await dock.registry.instances.uploadBacklog()).n).toBe(0), 60_000);
       const row = await dock.registry.instances.get(id);
       expect(row?.vfsPath).toBe(row?.stored?.address);
       const names = await dock.registry.storeNames.ofInstance(id);

@@ -136,7 +136,7 @@ test('a transfer that is called off ends soon, also when the store does not answ
   const begun = Date.now();
   setTimeout(() => process.kill(server.pid, 'SIGCONT'), 10_000).unref();
   await expect(sending).rejects.toThrow('woken');
-  expect(Date.now() - begun).toBeLessThan(30_000);
+  expect(Date.now() - begun).toBeLessThan(60_000);
   process.kill(server.pid, 'SIGCONT');
   await store.purge('d');
   expect(await store.head('d')).toBeNull();

@@ -184,7 +184,10 @@ describe('a watched store', () => {
     // A copy of the folder that starts on that has the same number.
     await claim();
     expect(await running.check()).toMatchObject({ away: 'taken_over' });
-    await expect(running.background.remove('a', { signal: AbortSignal.timeout(100) })).rejects.toThrow();
+    const calledOff = new AbortController();
+    const removing = running.background.remove('a', { signal: calledOff.signal });
+    calledOff.abort(new Error('called off'));
+    await expect(removing).rejects.toThrow();
     await expect(running.foreground.put('b', Buffer.from('x'))).rejects.toMatchObject({
       extra: { away: 'taken_over' },
     });
