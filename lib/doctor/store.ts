@@ -3,7 +3,7 @@
  * is to be looked at, whether each named object is there and which objects nobody named. Changes nothing; while the
  * store is away nothing is said of any object.
  */
-import { parseCloudAddress } from '../base/cloud-address.ts';
+import { isCloudAddress, objectNameOf } from '../base/cloud-address.ts';
 import { isWinterdockError, messageOf } from '../base/errors.ts';
 import { lacksInWords } from '../health/store-report.ts';
 import type { RegistryMoment } from '../registry/driver.ts';
@@ -62,8 +62,8 @@ async function examineNamed({ store, registry, find }: StoreExamination): Promis
   for (let after: string | undefined = ''; after !== undefined; ) {
     const rows = await registry.rows(after, PAGE);
     for (const { id, vfsPath, stored } of rows) {
-      if (stored === null || parseCloudAddress(vfsPath) === null || vfsPath !== stored.address) continue;
-      const name = `${OBJECTS}${stored.address.slice('cloud:'.length)}`;
+      if (stored === null || !isCloudAddress(vfsPath) || vfsPath !== stored.address) continue;
+      const name = objectNameOf(stored.address);
       const found = await store.head(name);
       const says = found === null ? 'the store says that it has no such object' : 'the object has another size';
       if (found?.bytes === stored.bytes) continue;

@@ -23,6 +23,7 @@ const USES: Readonly<Record<string, string>> = {
   'doctor/give-up-files.ts': 'gives up what is in a drawer on disk alone',
   'doctor/repair.ts': 'shows it',
   'doctor/rows.ts': 'compares local files with localAddressOf',
+  'doctor/store.ts': 'asks the store for the objects that rows name',
   'jobs/runner.ts': 'asks for memory',
   'ledger/empty-drawers.ts': 'looks for local files alone',
   'operations/files.ts': 'asks for memory',
