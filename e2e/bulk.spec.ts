@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '#peers/playwright.ts';
-import { fillRegistry } from '../lib/registry/sqlite/testing/fill.ts';
+import { fillRegistry, placeFilledFiles } from '../lib/registry/sqlite/testing/fill.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { flaws } from './axe.ts';
@@ -266,6 +266,7 @@ test.describe('a server that is killed', () => {
   test.beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'winterdock-bulk-'));
     fillRegistry(join(folder, 'registry.sqlite'), FLEET);
+    placeFilledFiles(folder);
     server = await spawn('0');
   });
   test.afterAll(async () => {

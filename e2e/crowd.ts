@@ -9,7 +9,7 @@ import { type InstanceId, parseInstanceId } from '#lib/base/ids.ts';
 import type { State } from '../lib/lifecycle/states.ts';
 import { eachOf } from '../lib/registry/each-of.ts';
 import type { Registry } from '../lib/registry/registry.ts';
-import { fillRegistry } from '../lib/registry/sqlite/testing/fill.ts';
+import { fillRegistry, placeFilledFiles } from '../lib/registry/sqlite/testing/fill.ts';
 import { entry, instance, intent, THRESHOLDS, transitionTo } from '../lib/registry/testing/fixtures.ts';
 import { openTestRegistry } from '../lib/registry/testing/open-test-registry.ts';
 import type { Intent, NewInstance } from '../lib/registry/types.ts';
@@ -50,6 +50,7 @@ async function within(folder: string, work: (registry: Registry) => Promise<void
 /** Fills a new data folder. `now` in epoch seconds: what is suspended falls due within the two hours after it. */
 export async function crowd(folder: string, rows: number, now: number): Promise<void> {
   fillRegistry(join(folder, 'registry.sqlite'), rows);
+  placeFilledFiles(folder);
   await within(folder, async (registry) => {
     const { rows: some } = await registry.instances.list({ sort: 'created', reverse: false, limit: 500 });
     for (const [n, row] of some.entries()) {

@@ -6,7 +6,13 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { FILLED, FILLED_ACTORS, fillLedger, fillRegistry } from '../../lib/registry/sqlite/testing/fill.ts';
+import {
+  FILLED,
+  FILLED_ACTORS,
+  fillLedger,
+  fillRegistry,
+  placeFilledFiles,
+} from '../../lib/registry/sqlite/testing/fill.ts';
 import { ensureBuilt } from '../build.ts';
 import { must, timed } from './measure.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
@@ -82,6 +88,7 @@ export async function measurePages(large: number, rounds: number): Promise<PartR
     mkdirSync(dirname(path));
     fillRegistry(path, rows);
     fillLedger(path, rows);
+    placeFilledFiles(dirname(path));
     return openSite(dirname(path));
   };
   const sites = { small: await open(SMALL), large: await open(large), bare: await startBare() };

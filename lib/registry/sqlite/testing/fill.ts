@@ -2,6 +2,9 @@
  * A registry with many generated rows, for measurements. Fast because it is not durable: indexes, triggers and counts
  * are made at the end. For new files only; a crash leaves an unusable file.
  */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import {
   DEFAULT_HOT_TO_WARM_SECONDS,
   DEFAULT_IDLE_TO_FREEZE_SECONDS,
@@ -43,6 +46,22 @@ const THRESHOLDS = {
   idleToFreezeSeconds: DEFAULT_IDLE_TO_FREEZE_SECONDS,
 };
 const COLOURS = ['amber', 'blue', 'green', 'red'];
+
+/**
+ * Gives a filled registry in `folder` (absolute) a file in each drawer that its rows name: no server starts where
+ * none is there.
+ */
+export function placeFilledFiles(folder: string): void {
+  const client = new Database(join(folder, 'registry.sqlite'), { readonly: true });
+  const first = client.prepare('SELECT id FROM instances WHERE state = ? ORDER BY id LIMIT 1').pluck();
+  const [suspended, frozen] = [first.get('suspended'), first.get('frozen')];
+  client.close();
+  mkdirSync(join(folder, 'live', String(suspended)), { recursive: true });
+  mkdirSync(join(folder, 'cold'), { recursive: true });
+  const file = new Database(join(folder, 'cold', `${frozen}.sqlite`));
+  file.exec('CREATE TABLE IF NOT EXISTS nothing (at INTEGER)');
+  file.close();
+}
 
 /**
  * Makes a registry file with `rows` instances at `path`, where there must be none. A million take about two minutes and
