@@ -59,7 +59,7 @@ export function placeFilledFiles(folder: string): void {
   mkdirSync(join(folder, 'live', String(suspended)), { recursive: true });
   mkdirSync(join(folder, 'cold'), { recursive: true });
   const file = new Database(join(folder, 'cold', `${frozen}.sqlite`));
-  file.exec('CREATE TABLE IF NOT EXISTS nothing (at INTEGER)');
+  file.exec('CREATE TABLE stand_in (at INTEGER)');
   file.close();
 }
 
