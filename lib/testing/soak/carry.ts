@@ -50,11 +50,6 @@ function lineOf(step: Step): string {
   return `${into(step.to)}${step.op === 'move' ? 'mv' : 'cp'} ${path} ${shellPath(step.to)} || exit 9`;
 }
 
-/** Of a write that the server could not answer for: it may have been done by the process that the wake ended. */
-function perhaps(got: Got | null): Partial<Effect> {
-  return got !== null && got.status >= 500 ? { how: 'maybe' } : {};
-}
-
 /** Runs commands against a world and the stock that it has. */
 export class Carrier {
   readonly #world: World;
@@ -146,7 +141,7 @@ export class Carrier {
       case 'put': {
         const bytes = bytesOf(command.salt, command.bytes);
         const got = await ask('PUT', at(`/volumes/${command.name}`), bytes);
-        return effect(got, [wrote(command.name, digestOf(bytes))], 'live', perhaps(got));
+        return effect(got, [wrote(command.name, digestOf(bytes))], 'live');
       }
       case 'remove': {
         const got = await ask('DELETE', at(`/volumes/${command.name}`));
@@ -156,7 +151,7 @@ export class Carrier {
           // It was woken to find out.
           return effect(got, [], 'live', { saw: { name: command.name, digest: ABSENT }, how: 'maybe' });
         }
-        return effect(got, [{ op: 'remove', name: command.name }], 'live', perhaps(got));
+        return effect(got, [{ op: 'remove', name: command.name }], 'live');
       }
       case 'read': {
         const got = await ask('GET', at(`/volumes/${command.name}`));
@@ -195,7 +190,7 @@ export class Carrier {
         const short = (name: string) => name.slice('workspace'.length);
         const body = { from: short(command.name), to: short(command.to) };
         const got = await ask('POST', at('/volumes/workspace/move'), body);
-        return effect(got, [{ op: 'move', name: command.name, to: command.to }], 'live', perhaps(got));
+        return effect(got, [{ op: 'move', name: command.name, to: command.to }], 'live');
       }
       case 'verb':
       case 'plan': {
