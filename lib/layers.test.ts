@@ -18,6 +18,7 @@ const LAYERS = [
   ['lib/secrets/'],
   ['lib/auth/'],
   ['lib/storage/'],
+  ['lib/replication/'],
   ['lib/workers/protocol/'],
   ['lib/guest/'],
   ['lib/workers/'],

@@ -10,6 +10,7 @@ import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity, InstanceRow } from '../registry/types.ts';
+import type { ReplicaOfFiles } from '../replication/replica-of-files.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import type { Readers } from '../vfs/types.ts';
@@ -98,6 +99,8 @@ export interface Engine {
   readonly drawers: Drawers;
   /** Null: what rests lies on this disk alone. */
   readonly store: StoreBelow | null;
+  /** Null: what sandboxes commit is shipped nowhere. */
+  readonly replica: ReplicaOfFiles | null;
   readonly runtimes: Runtimes;
   /** Called at each failpoint. For fault injection in tests only. */
   readonly failpoint: (step: Failpoint) => void;

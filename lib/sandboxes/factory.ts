@@ -9,6 +9,7 @@ import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity, InstanceRow } from '../registry/types.ts';
+import type { ReplicaOfFiles } from '../replication/replica-of-files.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { endRemovals } from '../storage/landing.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
@@ -67,6 +68,8 @@ export interface SandboxesOptions {
   cpuGroups?: CpuGroups | null;
   /** The object store below the cold drawer and the archive. Default: none. */
   store?: StoreBelowOptions | null;
+  /** Is told what happens to files, and ships what is committed to them. Default: nobody. */
+  replica?: ReplicaOfFiles | null;
   /** Called at each failpoint, for fault injection. */
   failpoint?: (step: Failpoint) => void;
   /** Whether the registry is the one that was signed; default: yes. */
@@ -103,6 +106,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     }),
     admission: new WakeAdmission(() => engine),
     cpuGroups: options.cpuGroups ?? null,
+    replica: options.replica ?? null,
     get cpuBudget() {
       return cpuAccounts;
     },

@@ -1,0 +1,44 @@
+/**
+ * What the engine tells the replica of the files of sandboxes, and what it asks of it. The engine knows nothing else of
+ * replication, and a failure of the replica never fails a wake or a filing: the replica notes it and begins anew, with
+ * all pages of the file.
+ *
+ * A log is the `-wal` beside the file of a sandbox. That of a sandbox that ships is the server's: its processes write
+ * over what is in it only after the replica has confirmed it, in `vfs.sqlite-shipped` beside it (see
+ * lib/storage/shipped-mark.ts).
+ */
+import type { InstanceId } from '../base/ids.ts';
+import type { FileRecord, InstanceRow } from '../registry/types.ts';
+
+export interface ReplicaOfFiles {
+  /** Whether the commits of a sandbox are shipped. Synchronous, no disk: asked once for each wake. */
+  ships(row: InstanceRow): boolean;
+  /**
+   * A process is about to open `file` (absolute), which may not be there yet: `isNew`. Its folder is the server's
+   * still; what is made in it for the sandbox's user is given to them afterwards. Synchronous; may look at the file.
+   */
+  opening(row: InstanceRow, file: string, options: { isNew: boolean }): void;
+  /** The process has the file open: commits may come. */
+  opened(id: InstanceId): void;
+  /**
+   * The processes are about to be told to close or to end: gives the log a second name, on the same filesystem.
+   * Synchronous. May be called more than once before `landed`.
+   */
+  closing(id: InstanceId): void;
+  /** The second name (absolute) that the log has by now; null: it has one. Asked by a landing. */
+  secondName(id: InstanceId): string | null;
+  /**
+   * No process has the file open any more, and its folder has landed. What the processes left of the log lies beside
+   * the file, or has only the second name. Called before anything opens the file. Resolves when the bytes are safe on
+   * this disk; never waits for the store.
+   */
+  landed(row: InstanceRow): Promise<void>;
+  /** A filing was committed, or a dead process's file was settled: `file` is an address as in `vfsPath`, at rest. */
+  rested(row: InstanceRow, file: string, record: FileRecord | null): void;
+  /** A filing was rolled back, and its processes go on. */
+  goesOn(id: InstanceId): void;
+  /** The file of a row at rest was made or replaced by other means: clone, import, restore, repair, salvage. */
+  replaced(id: InstanceId): void;
+  /** The sandbox was deleted, or forgotten. */
+  dropped(id: InstanceId): Promise<void>;
+}
