@@ -56,12 +56,13 @@ export function fileOnDisk(
       await move(path + part, target);
     },
     giveBack: (source, part) => move(source, path + part),
-    async replace(write) {
-      await makeFolder(dirname(path));
-      await intoPlace(path, stagingFor(dataFolder, path), async (unfinished) => {
+    async replace(write, options) {
+      if (!isThereNow(dirname(path))) await makeFolder(dirname(path));
+      const put = async (unfinished: string) => {
         await write(unfinished);
         await chmodFile(unfinished, mode);
-      });
+      };
+      await intoPlace(path, stagingFor(dataFolder, path), put, options);
     },
     async allocatedBytes() {
       const found = await ifThere(isStrangers(path) ? lstat(path) : stat(path));

@@ -61,9 +61,10 @@ export interface RestingFile {
   giveBack(source: string, part: FilePart): Promise<void>;
   /**
    * Runs `write` on a temporary local path, to which it writes the bytes to be stored, and stores them durably;
-   * replaces an existing file. Throws the errors of `write`, and the file is then unchanged.
+   * replaces an existing file. `isSynced`: `write` fsyncs the file. Throws the errors of `write`, and the file is then
+   * unchanged.
    */
-  replace(write: (path: string) => Promise<void>): Promise<void>;
+  replace(write: (path: string) => Promise<void>, options?: { isSynced?: boolean }): Promise<void>;
   /** Bytes that the stored file takes; on disk those of its blocks. Null when there is no such file. */
   allocatedBytes(): Promise<number | null>;
 }

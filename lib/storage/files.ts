@@ -159,18 +159,19 @@ export async function discardLeft(): Promise<void> {
 
 /**
  * Runs `write` on a temporary path in `staging`, then fsyncs it and renames it to `target`. A failure leaves nothing
- * behind.
+ * behind. `isSynced`: `write` fsyncs it.
  */
 export async function intoPlace(
   target: string,
   staging: string,
   write: (unfinished: string) => Promise<void>,
+  { isSynced = false }: { isSynced?: boolean } = {},
 ): Promise<void> {
-  await effects.makeFolder(staging);
+  if (!isThereNow(staging)) await effects.makeFolder(staging);
   const unfinished = join(staging, randomUUID());
   try {
     await write(unfinished);
-    await effects.syncFile(unfinished);
+    if (!isSynced) await effects.syncFile(unfinished);
     await effects.renameFile(unfinished, target);
   } catch (error) {
     await discard(unfinished);

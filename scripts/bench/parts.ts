@@ -132,10 +132,11 @@ export const PARTS = {
         thaws: quick
           ? [{ mebibytes: 1, rounds: 2 }]
           : [
-              { mebibytes: 1, rounds: 10 },
-              { mebibytes: 100, rounds: 4 },
+              { mebibytes: 1, rounds: 40 },
+              { mebibytes: 100, rounds: 5 },
               { mebibytes: 500, rounds: 3 },
             ],
+        cachedWakes: quick ? 2 : 100,
         freeze: quick ? { mebibytes: 50, rounds: 1 } : { mebibytes: 500, rounds: 3 },
       }),
   },

@@ -11,9 +11,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout } from 'node:timers/promises';
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { startS3Server, TEST_KEYS, useTestKeys } from '../../lib/storage/object-store/testing/s3-server.ts';
 import { createAsk, timed } from './measure.ts';
+import { cpuOf } from './processes.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { roundRobin } from './round-robin.ts';
 import { execIn, freezeSandbox, makeSandbox, NOTE, poolReady } from './sandboxes.ts';
@@ -25,6 +27,9 @@ const MIB = 1024 * 1024;
 const OF_DOWNLOAD = 1.5;
 const OF_WAKE = 1.2;
 const HOT = 'hot';
+const SMALL = 'small';
+/** In which the worker that was started in place of the last one is done with its rehearsal, and a freeze's check. */
+const REST_MS = 300;
 const EXCLUDES = {
   download: 'anything but one request: no row, no worker, no access check.',
   local: 'a store: its file is renamed.',
@@ -36,11 +41,13 @@ const EXCLUDES = {
 export interface StoreSizes {
   /** Mebibytes of each sandbox, and how often it is thawed. */
   thaws: readonly { mebibytes: number; rounds: number }[];
+  /** Wakes of a sandbox of 1 MiB from the cache, beside those without a store. */
+  cachedWakes: number;
   /** Of the sandbox that is frozen beside a hot one. */
   freeze: { mebibytes: number; rounds: number };
 }
 
-export async function measureStore({ thaws, freeze }: StoreSizes): Promise<PartResult> {
+export async function measureStore({ thaws, cachedWakes, freeze }: StoreSizes): Promise<PartResult> {
   const forget = useTestKeys();
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-bench-store-'));
   const store = await startS3Server();
@@ -75,9 +82,21 @@ export async function measureStore({ thaws, freeze }: StoreSizes): Promise<PartR
   };
   const wake = async (of: Running, id: string) => {
     await poolReady(of);
+    await setTimeout(REST_MS);
     return timed(async () => {
       if ((await execIn(of, id, 'cat note')) !== NOTE) throw new Error(`The note of ${id} is gone.`);
     });
+  };
+  /** Milliseconds on a processor that each wake took a server. */
+  const onProcessor = { local: [] as number[][], cached: [] as number[][] };
+  const counted = async (name: 'local' | 'cached', of: Running, round: number) => {
+    await freezeSandbox(of, SMALL);
+    await poolReady(of);
+    await setTimeout(REST_MS);
+    const before = cpuOf(of.pid);
+    const took = await timed(() => execIn(of, SMALL, 'cat note'));
+    if (round >= 0) onProcessor[name].push([cpuOf(of.pid) - before]);
+    return [took];
   };
 
   try {
@@ -96,13 +115,15 @@ export async function measureStore({ thaws, freeze }: StoreSizes): Promise<PartR
           rmSync(join(server.folder, 'cold', `${id}.sqlite`));
           return [await wake(server, id)];
         },
-        cached: async () => {
-          await freezeSandbox(server, id);
-          return [await wake(server, id)];
-        },
       });
       addThaw(result, `${mebibytes} MiB`, found);
     }
+    for (const one of [server, local]) await makeSandbox(one, SMALL, { mebibytes: 1 });
+    const wakes = await roundRobin(cachedWakes, {
+      local: (round) => counted('local', local, round),
+      cached: (round) => counted('cached', server, round),
+    });
+    addCached(result, wakes, onProcessor);
     const id = 'large';
     await makeSandbox(server, HOT);
     await makeSandbox(server, id, { mebibytes: freeze.mebibytes });
@@ -150,14 +171,14 @@ async function sendBare(endpoint: string, key: string, file: string): Promise<vo
   if (code !== 0) throw new Error(`The bare client ended with ${code}.`);
 }
 
-type Thaws = Record<'download' | 'local' | 'thaw' | 'cached', Slices>;
+type Thaws = Record<'download' | 'local' | 'thaw', Slices>;
+type Wakes = Record<'local' | 'cached', Slices>;
 
 function addThaw({ series, figures }: PartResult, size: string, found: Thaws): void {
   const names = {
     download: `${size}: a bare client’s download, hashed and synced`,
     local: `${size}: first exec, frozen, without a store`,
     thaw: `${size}: first exec, frozen, its file only in the store`,
-    cached: `${size}: first exec, frozen, its file in the cache`,
   };
   const bar = found.download.map((slice, at) =>
     slice.map((took, n) => OF_DOWNLOAD * took + OF_WAKE * (found.local[at]?.[n] ?? 0)),
@@ -166,16 +187,29 @@ function addThaw({ series, figures }: PartResult, size: string, found: Thaws): v
     figureOf(`${size}: thaw / (1.5 × download + 1.2 × local wake)`, ratioOf(found.thaw, bar), {
       ...{ unit: '×', bar: 'store: thaw over its parts', excludes: EXCLUDES.thaw },
     }),
-    figureOf(`${size}: wake from the cache / without a store`, ratioOf(found.cached, found.local), {
-      ...{ unit: '×', bar: 'store: cached wake', excludes: EXCLUDES.cached },
-    }),
   );
   series.push(
     seriesOf(names.download, found.download, { excludes: EXCLUDES.download }),
     seriesOf(names.local, found.local, { excludes: EXCLUDES.local }),
     seriesOf(names.thaw, found.thaw, { floor: names.download, excludes: EXCLUDES.thaw }),
-    seriesOf(names.cached, found.cached, { floor: names.local, excludes: EXCLUDES.cached }),
   );
+}
+
+function addCached({ series, figures }: PartResult, wakes: Wakes, onProcessor: Wakes): void {
+  const add = (of: string, unit: string, { local, cached }: Wakes) => {
+    const without = `${of}, without a store`;
+    figures.push(
+      figureOf(`${of}: from the cache / without a store`, ratioOf(cached, local), {
+        ...{ unit: '×', bar: 'store: cached wake', excludes: EXCLUDES.cached },
+      }),
+    );
+    series.push(
+      seriesOf(without, local, { unit, excludes: EXCLUDES.local }),
+      seriesOf(`${of}, from the cache`, cached, { unit, floor: without, excludes: EXCLUDES.cached }),
+    );
+  };
+  add('first exec of a frozen 1 MiB', 'ms', wakes);
+  add('processor time of the server for it', 'ms', onProcessor);
 }
 
 function addFreeze({ series, figures }: PartResult, size: string, found: Record<'upload' | 'freeze', Slices>): void {

@@ -87,10 +87,10 @@ export async function fetchStored(
   if (target.packed && !packed) {
     // It was archived, and of that only the file before it was packed is stored.
     const plain = engine.drawers.cold.at(row.id);
-    await plain.replace(bring);
+    await plain.replace(bring, { isSynced: true });
     await plain.read((path) => engine.drawers.archive.put(path, row.id));
     await plain.remove();
-  } else await target.replace(bring);
+  } else await target.replace(bring, { isSynced: true });
   engine.failpoint('bring.brought');
   const stamp = await stampAt(target);
   const known = { ...row.file, sha256 };

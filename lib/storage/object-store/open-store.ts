@@ -53,7 +53,7 @@ function objectStoreOf(url: string, driver: StoreDriver, processes: TransferProc
     async open(name, { range, signal } = {}) {
       requireObjectName(name);
       const first = await driver.open(name, range, signal);
-      return Readable.from(objectPieces(driver, name, range, signal, first), { objectMode: false });
+      return Readable.from(objectPieces(driver, name, { range, signal, first }), { objectMode: false });
     },
     upload: async (name, path, options = {}) =>
       changing('store_put', name, async () => {

@@ -135,7 +135,7 @@ async function receiveOnce(
   const expanded = createHash('sha256');
   let isMade = false;
   async function* stored(): AsyncGenerator<Buffer> {
-    for await (const piece of objectPieces(driver, name, undefined, signal, first)) {
+    for await (const piece of objectPieces(driver, name, { signal, first, isHashed: true })) {
       await hashes.add(piece);
       if (bytes !== undefined && hashes.bytes > bytes) throw wrongBytes(name, `it has more than ${bytes} bytes`);
       yield piece;
@@ -161,6 +161,7 @@ async function receiveOnce(
     if (bytes !== undefined && hashes.bytes !== bytes) throw wrongBytes(name, `it has ${hashes.bytes} bytes`);
     const right = packed || expand ? inside : whole.sha256;
     if (right === null) throw wrongBytes(name, 'it does not expand');
+    if ((first.sha256 ?? whole.sha256) !== whole.sha256) throw wrongBytes(name, 'its hash is another one');
     if (sha256 !== undefined && right !== sha256) throw wrongBytes(name, 'its hash is another one');
     await syncFile(path);
     return { bytes: hashes.bytes, ...whole, ...(inside !== null && { expandedSha256: inside }) };
@@ -175,6 +176,15 @@ async function receiveOnce(
   }
 }
 
+interface PiecesOptions {
+  range?: ObjectRange | undefined;
+  signal?: AbortSignal | undefined;
+  /** Opened already, at the beginning of the range. */
+  first?: OpenedObject;
+  /** Whoever reads hashes the pieces, and compares. */
+  isHashed?: boolean;
+}
+
 /**
  * The bytes of an object, or of a range of it. What breaks off goes on where it stopped, as long as the object is the
  * same. Throws `corrupt` when it has other bytes than the store says, and `storage_unavailable` when it breaks off
@@ -183,15 +193,13 @@ async function receiveOnce(
 export async function* objectPieces(
   driver: StoreDriver,
   name: string,
-  range: ObjectRange | undefined,
-  signal: AbortSignal | undefined,
-  first?: OpenedObject,
+  { range, signal, first, isHashed = false }: PiecesOptions,
 ): AsyncGenerator<Buffer> {
   let opened = first ?? (await driver.open(name, range, signal));
   const { stat, sha256 } = opened;
   const begin = range?.first ?? 0;
   const end = Math.min(range?.last ?? stat.bytes - 1, stat.bytes - 1) + 1;
-  const hash = range === undefined && sha256 !== null ? createHash('sha256') : null;
+  const hash = range === undefined && sha256 !== null && !isHashed ? createHash('sha256') : null;
   let at = begin;
   for (let breaks = 0; at < end || breaks === 0; breaks += 1) {
     const before = at;
