@@ -8,6 +8,7 @@ import type { CopyKind } from '../base/copy-paths.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
 import type { LedgerView } from './ledger.ts';
+import type { RegistryLogKeeper } from './log-keeper.ts';
 import type { Registry } from './registry.ts';
 import type { ScheduleLimits } from './schedules.ts';
 import type { SecretTerms } from './secrets.ts';
@@ -25,6 +26,8 @@ export interface RegistryOptions {
   runsPerSchedule?: number;
   /** False: nothing is synced, for one that nobody uses before it is complete. Default: true. */
   durable?: boolean;
+  /** Without its leave the log of the registry stays. Default: nobody. */
+  keeper?: RegistryLogKeeper | null;
 }
 
 /** What is found before a registry is opened. */

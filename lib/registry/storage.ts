@@ -35,7 +35,10 @@ export interface RegistryStorage {
   check(signal: AbortSignal): Promise<string>;
   /** The migration that ran when the registry was opened; null when none was needed. */
   upgrade(): Promise<Upgrade | null>;
-  /** Copies the log into the file as far as no reader needs it. False when the disk failed; nothing is lost then. */
+  /**
+   * Copies the log into the file as far as no reader and no keeper of the log needs it. False when the disk failed;
+   * nothing is lost then.
+   */
   checkpoint(): Promise<boolean>;
   /** Rewrites everything, so that no removed data is left in free pages or in the text index. */
   compact(): Promise<void>;

@@ -6,6 +6,7 @@ import { tenantForgettings } from '../../../db/schema.ts';
 import { makeFolderNow, performingNow } from '../../base/effects.ts';
 import { messageOf, STORAGE_HINT, WinterdockError } from '../../base/errors.ts';
 import { giveMadeToOwner } from '../../base/folder-owner.ts';
+import type { RegistryLogKeeper } from '../log-keeper.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
 import type { Upgrade } from '../storage.ts';
 import { holdFile, refuseForeignFile, refuseFormerFile, releaseFile } from './former-history.ts';
@@ -47,27 +48,40 @@ export class RegistryDatabase {
   #changes: Database.Statement<[], number> | undefined;
 
   readonly #durable: boolean;
+  readonly #keeper: RegistryLogKeeper | null;
+  #frames: Database.Statement<[], { log: number }> | undefined;
   /** Notes the id that the next transaction carries. */
   #note: (() => void) | null = null;
 
   /**
    * Opens and migrates the file at `path` (absolute, or `:memory:`), and creates its folder. Without `durable`, nothing
-   * is synced: for files that nobody uses before they are complete.
+   * is synced: for files that nobody uses before they are complete. `keeper`: without its leave the log stays; null:
+   * SQLite lets it go, as it does in memory.
    */
-  constructor(path: string, { durable = true }: { durable?: boolean } = {}) {
+  constructor(
+    path: string,
+    { durable = true, keeper = null }: { durable?: boolean; keeper?: RegistryLogKeeper | null } = {},
+  ) {
     this.#durable = durable;
+    this.#keeper = path === MEMORY ? null : keeper;
     if (path !== MEMORY) {
       makeFolderNow(dirname(path));
       refuseFormerFile(path);
       refuseForeignFile(path);
     }
+    this.#keeper?.opening(path);
     this.client = new Database(path, { timeout: BUSY_MS });
     holdFile(path);
     try {
       // SQLite gives its log and index to the file's owner, when it makes them.
       giveMadeToOwner(path);
-      configure(this.client);
+      configure(this.client, { checkpointPages: this.#keeper === null ? CHECKPOINT_PAGES : 0 });
       this.upgraded = migrate(this.client, { keepCopy: durable });
+      this.#keeper?.opened({
+        path: `${path}-wal`,
+        frames: () => this.#logFrames(),
+        checkpoint: () => this.checkpoint(),
+      });
       this.checkpoint();
       if (!durable) this.#sync('OFF');
       this.queries = queriesOver(this.client);
@@ -231,10 +245,23 @@ export class RegistryDatabase {
 
   /**
    * Checkpoints the log into the file, as far as no reader needs the current pages. Waits for nobody. False when the
-   * disk failed: nothing is lost, as the log stays and the next checkpoint tries again.
+   * disk failed: nothing is lost, as the log stays and the next checkpoint tries again. True, and nothing is done,
+   * while the keeper of the log needs it.
    */
   checkpoint(): boolean {
+    if (this.#keeper?.mayGo() === false) return true;
     return this.#checkpoint('PASSIVE');
+  }
+
+  /** Frames of the log, by SQLite's own count; null when the disk failed. */
+  #logFrames(): number | null {
+    try {
+      this.#frames ??= this.client.prepare<[], { log: number }>('PRAGMA wal_checkpoint(NOOP)');
+      return this.#frames.get()?.log ?? null;
+    } catch (error) {
+      if (sqliteCode(error) === null) throw error;
+      return null;
+    }
   }
 
   #checkpoint(how: 'PASSIVE' | 'TRUNCATE'): boolean {
@@ -261,13 +288,19 @@ export class RegistryDatabase {
     }
   }
 
-  /** Checkpoints the log and truncates it. False when a reader prevents that; the next call tries again. */
+  /**
+   * Checkpoints the log and truncates it, whether a keeper has shipped it or not. False when a reader prevents that;
+   * the next call tries again.
+   */
   emptyLog(): boolean {
     if (this.client.memory) return true;
+    this.#keeper?.forgetting();
     this.client.pragma('busy_timeout = 0');
     try {
       const [answer] = this.client.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-      return answer?.busy === 0;
+      if (answer?.busy !== 0) return false;
+      this.#keeper?.forgot();
+      return true;
     } catch (error) {
       throw unavailable(error) ?? error;
     } finally {
@@ -285,21 +318,24 @@ export class RegistryDatabase {
 
   /** Leaves one complete file without a log, unless another connection has it open. Idempotent. */
   close(): void {
-    if (this.client.open && !this.client.memory) {
+    if (!this.client.open) return;
+    if (!this.client.memory) {
+      this.#keeper?.closing();
       this.client.pragma('busy_timeout = 0');
       this.#checkpoint('TRUNCATE');
     }
     this.#release();
+    this.#keeper?.closed();
   }
 }
 
-function configure(client: Database.Database): void {
+function configure(client: Database.Database, { checkpointPages }: { checkpointPages: number }): void {
   client.pragma(`page_size = ${PAGE_BYTES}`);
   client.pragma('journal_mode = WAL');
   client.pragma('synchronous = FULL');
   client.pragma('foreign_keys = ON');
   client.pragma(`busy_timeout = ${BUSY_MS}`);
-  client.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  client.pragma(`wal_autocheckpoint = ${checkpointPages}`);
   client.pragma(`cache_size = -${CACHE_KIB}`);
   client.pragma(`mmap_size = ${MMAP_BYTES}`);
 }

@@ -175,7 +175,7 @@ class SqliteFileDriver implements RegistryDriver {
     await copyFile(from, draft);
     await chmodFile(draft, 0o600);
     // Nobody reads the draft: it is on disk as a whole before it gets its name.
-    const registry = openSqliteRegistry({ path: draft, ...options, durable: false });
+    const registry = openSqliteRegistry({ path: draft, ...options, durable: false, keeper: null });
     let isPlaced = false;
     return {
       registry,
