@@ -6,7 +6,7 @@ import type { TenantStore } from '../jobs/tenant-objects.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { StoreBelowOptions } from '../sandboxes/store/store-below.ts';
 import type { Drawers } from '../storage/drawer.ts';
-import { markedStore } from '../storage/object-store/marked-store.ts';
+import { markedStore, requireMarker } from '../storage/object-store/marked-store.ts';
 import type { WatchedStore } from '../storage/object-store/watched-store.ts';
 import { type ColdStoreParts, openColdStore } from './cold-store.ts';
 
@@ -75,6 +75,7 @@ export async function createStoreParts(
       objects: markedStore(watched.foreground, watched),
       background: markedStore(watched.background, watched),
       isMissing: (name, signal) => watched.isMissing(name, signal),
+      requireMarker: (signal) => requireMarker(watched, signal),
       cacheBytes: config.store.cacheBytes,
       ack: config.store.ack,
     },

@@ -4,6 +4,7 @@
  */
 import { isWinterdockError, publicMessage } from '../base/errors.ts';
 import { notePart } from '../base/timing.ts';
+import { isBlocking } from '../lifecycle/words.ts';
 import { effectiveVariables } from '../registry/environments.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { InstanceRow } from '../registry/types.ts';
@@ -175,8 +176,14 @@ export async function requireCallable(
   capability: Capability,
   audit: AuditContext,
 ): Promise<InstanceRow> {
-  const row = await requireOwnInstance(engine, runtime.id);
+  let row = await requireOwnInstance(engine, runtime.id);
   if (row.state === 'archived') throw archivedForCalls(row.id);
+  const { store } = engine;
+  if (isBlocking(row.fault) && store !== null) {
+    row = await runtime.verbs.runExclusive(async () =>
+      store.settleFault(runtime, await requireOwnInstance(engine, runtime.id)),
+    );
+  }
   refuseFaulted(row);
   requireCapability(profileOf(row.policy), capability, row);
   await requireCpuTime(engine, runtime, audit);

@@ -17,7 +17,7 @@ import type { Readers } from '../vfs/types.ts';
 import type { CpuGroups } from '../workers/cpu-groups.ts';
 import type { Claim, InstancePool, InstanceProcess } from '../workers/protocol/instance.ts';
 import type { Failpoint } from './recovery/failpoints.ts';
-import type { Runtimes } from './runtimes.ts';
+import type { Runtimes, SandboxRuntime } from './runtimes.ts';
 import type { AuditContext } from './sandboxes.ts';
 
 export const MEMORY = ':memory:';
@@ -78,6 +78,13 @@ export interface StoreBelow {
   readonly objects: ObjectStore;
   /** The error for who needs an object that the store says it has not. */
   missing(row: InstanceRow, cause: unknown): Promise<WinterdockError>;
+  /** Throws `storage_unavailable` unless the store has the marker of this installation. */
+  requireMarker(signal: AbortSignal): Promise<void>;
+  /**
+   * The row without its fault, where that was the store's and the store gives its file as it was filed; else the same
+   * row. The caller holds the verbs lock. Throws `storage_unavailable` when the store is away.
+   */
+  settleFault(runtime: SandboxRuntime, row: InstanceRow): Promise<InstanceRow>;
   /** A verb has begun on a sandbox: an upload of it under way is given up. */
   abort(id: InstanceId): void;
   /** A file was filed, or came back to its drawer: where it is not stored its upload is queued. */

@@ -84,6 +84,8 @@ export interface StoreWork {
   bringHome(progress?: (done: number) => void): Promise<{ brought: number; left: { id: InstanceId; why: string }[] }>;
   /** Removes what was superseded a day ago, as happens each hour; returns how many objects. */
   collect(): Promise<number>;
+  /** Has the store read once more for each sandbox with a fault of its file, as happens now and then. */
+  lookAtFaults(): Promise<void>;
 }
 
 /** The byte-for-byte copies that `copyRaw` made. */

@@ -53,7 +53,8 @@ export async function prefetch(
   runtime: SandboxRuntime,
   audit: AuditContext,
 ): Promise<{ source: Source; vfsPath: string | null }> {
-  const row = await settleIfInterrupted(engine, runtime, await requireOwnInstance(engine, runtime.id));
+  const settled = await settleIfInterrupted(engine, runtime, await requireOwnInstance(engine, runtime.id));
+  const row = (await engine.store?.settleFault(runtime, settled)) ?? settled;
   const location = locationOf(engine, row);
   if (isBlocking(row.fault)) refuseFaulted(row);
   if (location !== 'cold' && location !== 'archive') return { source: SOURCE_OF[location], vfsPath: row.vfsPath };

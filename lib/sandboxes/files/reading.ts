@@ -168,6 +168,8 @@ function bring(engine: Engine, runtime: SandboxRuntime): Promise<boolean> {
     runtime.startOperation('prefetch', row);
     try {
       await runtime.exclusive(() => bringForReading(engine, row));
+      // What was brought is the file as it was filed: its fault ends.
+      if (row.fault !== null) await engine.store?.settleFault(runtime, row);
       return true;
     } finally {
       runtime.endOperation();

@@ -58,8 +58,9 @@ export async function runFiling(
   force: boolean,
 ): Promise<InstanceRow> {
   const started = performance.now();
-  const row = await settleIfInterrupted(engine, runtime, await requireOwnInstance(engine, runtime.id));
-  if (row.state === filing.to) return row;
+  const settled = await settleIfInterrupted(engine, runtime, await requireOwnInstance(engine, runtime.id));
+  if (settled.state === filing.to) return settled;
+  const row = force ? settled : ((await engine.store?.settleFault(runtime, settled)) ?? settled);
   let through: State[];
   try {
     through = intermediateStates(row, filing);

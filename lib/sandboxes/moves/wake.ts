@@ -105,6 +105,7 @@ export async function wake(
     await settleDeadProcess(engine, runtime, row, { trigger: 'reconcile', fault: null, detail: 'its process is gone' });
     row = await requireOwnInstance(engine, runtime.id);
   }
+  if (!options.force) row = (await engine.store?.settleFault(runtime, row)) ?? row;
   const location = locationOf(engine, row);
   try {
     admit(row, location, options);

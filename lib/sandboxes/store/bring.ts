@@ -15,6 +15,9 @@ import { fileRecord, stampAt, verifyArchived, verifyForReading } from '../files/
 import { listingPath } from '../files/listing.ts';
 import { LISTING_SUFFIX } from './row-document.ts';
 
+/** An object has wrong bytes when so many downloads of it had, with the marker there after each. */
+const WRONG_TIMES = 2;
+
 /** What is in the store of the very file that a row has at rest; null when that is another one, or nothing. */
 export function storedOfFiling(row: Pick<InstanceRow, 'state' | 'file' | 'stored'>): StoredObject | null {
   if (row.state === 'active' || row.state === 'created' || row.state === 'deleted') return null;
@@ -31,8 +34,8 @@ export interface Nearby {
 /**
  * Makes sure that the file of a row at rest is where the row says, if the store has it; what lies there and is another
  * one moves to `orphans/`. The row that it returns has the stat of what was brought. The caller holds the verbs lock
- * and the file exclusively. Throws `storage_unavailable` while the store is away, `missing_file` and `corrupt` of the
- * object. A file of which the store has nothing is left to who asks.
+ * and the file exclusively. Throws `storage_unavailable` while the store is away, or has another marker, `missing_file`
+ * and `corrupt` of the object. A file of which the store has nothing is left to who asks.
  */
 export async function bringNear(engine: Engine, row: InstanceRow): Promise<Nearby> {
   const stored = storedOfFiling(row);
@@ -76,11 +79,17 @@ export async function fetchStored(
   const signal = engine.stop;
   const expand = packed && !target.packed;
   const bring = async (path: string) => {
-    try {
-      await store.objects.download(name, path, { sha256, bytes, signal, packed, expand });
-    } catch (error) {
-      const isMissing = isWinterdockError(error) && error.code === 'missing_file';
-      throw isMissing ? await store.missing({ ...row, stored }, error) : error;
+    for (let times = 1; ; times += 1) {
+      try {
+        return void (await store.objects.download(name, path, { sha256, bytes, signal, packed, expand }));
+      } catch (error) {
+        if (!isWinterdockError(error)) throw error;
+        if (error.code === 'missing_file') throw await store.missing({ ...row, stored }, error);
+        if (error.code !== 'corrupt') throw error;
+        // What is not the installation's store says nothing of the object.
+        await store.requireMarker(signal);
+        if (times === WRONG_TIMES) throw error;
+      }
     }
   };
   engine.failpoint('bring.begun');

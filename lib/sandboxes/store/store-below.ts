@@ -6,11 +6,13 @@ import type { InstanceId } from '../../base/ids.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
 import type { Engine, StoreBelow } from '../engine.ts';
+import type { SandboxRuntime } from '../runtimes.ts';
 import type { StoreWork } from '../sandboxes.ts';
 import { bringHome, type HomeComing } from './bring-home.ts';
 import { StoreCache } from './cache.ts';
 import { type NamedElsewhere, StoreCollector } from './collector.ts';
 import { type IsMissing, MissingObjects } from './missing-objects.ts';
+import { StoreFaults } from './store-faults.ts';
 import { UploadQueue, type UploadState } from './upload-queue.ts';
 
 export interface StoreBelowOptions {
@@ -20,6 +22,8 @@ export interface StoreBelowOptions {
   background?: ObjectStore;
   /** Whether an object is missing for certain. Default: the first answer is believed. */
   isMissing?: IsMissing;
+  /** Throws `storage_unavailable` unless the store has the marker of this installation. Default: it has. */
+  requireMarker?: (signal: AbortSignal) => Promise<void>;
   /** The most bytes of cached copies. */
   cacheBytes: number;
   /** When filing answers: once its file is stored, or at once. */
@@ -36,17 +40,21 @@ export class DrawerStore implements StoreBelow, StoreWork {
   readonly #cache: StoreCache;
   readonly #collector: StoreCollector;
   readonly #missing: MissingObjects;
+  readonly #faults: StoreFaults;
   readonly #engine: Engine;
   readonly #ack: 'stored' | 'queued';
+  readonly requireMarker: (signal: AbortSignal) => Promise<void>;
   #finding: Promise<void> = Promise.resolve();
 
   constructor(engine: Engine, options: StoreBelowOptions) {
     const { objects, background = objects, isMissing = async () => true, cacheBytes, cacheKeptMs } = options;
-    const { ack, isNamedElsewhere = async () => false } = options;
+    const { ack, isNamedElsewhere = async () => false, requireMarker = async () => undefined } = options;
     this.#engine = engine;
     this.#ack = ack;
+    this.requireMarker = requireMarker;
     this.objects = objects;
     this.#uploads = new UploadQueue(engine, { objects: background, used: (row) => this.used(row) });
+    this.#faults = new StoreFaults(engine);
     this.#missing = new MissingObjects(engine, isMissing);
     this.#cache = new StoreCache(engine, cacheBytes, cacheKeptMs === undefined ? {} : { keptMs: cacheKeptMs });
     this.#collector = new StoreCollector(engine, background, isNamedElsewhere);
@@ -82,6 +90,14 @@ export class DrawerStore implements StoreBelow, StoreWork {
     else this.#uploads.add(row);
   }
 
+  settleFault(runtime: SandboxRuntime, row: InstanceRow): Promise<InstanceRow> {
+    return this.#faults.settle(runtime, row);
+  }
+
+  lookAtFaults(): Promise<void> {
+    return this.#faults.look();
+  }
+
   missing(row: InstanceRow, cause: unknown): Promise<WinterdockError> {
     return this.#missing.errorFor(row, cause);
   }
@@ -98,13 +114,20 @@ export class DrawerStore implements StoreBelow, StoreWork {
   async start(): Promise<void> {
     await this.#uploads.start();
     this.#collector.start();
+    this.#faults.start();
     this.#finding = this.#cache
       .start()
       .catch((error: unknown) => this.#engine.log.error({ error: messageOf(error) }, 'cached copies'));
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#uploads.stop(), this.#collector.stop(), this.#missing.stop(), this.#finding]);
+    await Promise.all([
+      this.#uploads.stop(),
+      this.#collector.stop(),
+      this.#missing.stop(),
+      this.#faults.stop(),
+      this.#finding,
+    ]);
     await this.#cache.stop();
   }
 }

@@ -6,11 +6,16 @@ import type { ObjectStore } from './object-store.ts';
 import { storeAway } from './store-errors.ts';
 import type { WatchedStore } from './watched-store.ts';
 
+/** Throws `storage_unavailable` unless the store has the installation's marker now. */
+export async function requireMarker(watched: Pick<WatchedStore, 'check'>, signal?: AbortSignal): Promise<void> {
+  const { away } = await watched.check(signal);
+  if (away !== null) throw storeAway(away);
+}
+
 /** The store with its marker looked at after each upload and each head. They throw `storage_unavailable` without it. */
 export function markedStore(store: ObjectStore, watched: Pick<WatchedStore, 'check'>): ObjectStore {
   const marked = async <T>(result: T, signal: AbortSignal | undefined): Promise<T> => {
-    const { away } = await watched.check(signal);
-    if (away !== null) throw storeAway(away);
+    await requireMarker(watched, signal);
     return result;
   };
   return {
