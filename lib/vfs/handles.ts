@@ -17,6 +17,7 @@ import { isThere } from '../base/is-there.ts';
 import { bytesAtNow, lookAtNow } from '../base/strangers-file.ts';
 import { heldByOthers, missingFile, notAtRest } from './place-errors.ts';
 import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
+import { leaveOpen } from './shipped-log.ts';
 import { corruptFile, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
 import type { ReadTarget } from './types.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from './volumes.ts';
@@ -66,17 +67,18 @@ export const OPTIONS: DatabaseSyncOptions = {
 const DISTRUST = 'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;';
 /** Large sorts stay in memory, where the process has a limit, and never fill the machine's temporary folder. */
 const IN_MEMORY = 'PRAGMA temp_store = MEMORY;';
+const NO_CHECKPOINTS = 'PRAGMA wal_autocheckpoint = 0;';
 
 /**
  * Opens a writing handle: WAL, `synchronous=FULL`, both tables created, and every volume that does not survive a
  * resume cleared. Writes only if something is missing. `maxBytes` limits the file. With `walLater`, a complete file is
  * left untouched, and the caller must run `enterWal` before the first write. `joins`: another process has it open for
- * writing, so tmp is in use and stays. Throws `missing_file` (with `mustExist`), `corrupt`, `conflict`,
- * `storage_unavailable`.
+ * writing, so tmp is in use and stays. `shipsLog`: it checkpoints nothing by itself, and one that fails stays open.
+ * Throws `missing_file` (with `mustExist`), `corrupt`, `conflict`, `storage_unavailable`.
  */
 export function openLiveFile(
   file: string,
-  options: { maxBytes: number; mustExist: boolean; walLater?: boolean; joins?: boolean },
+  options: { maxBytes: number; mustExist: boolean; walLater?: boolean; joins?: boolean; shipsLog?: boolean },
 ): LiveFile {
   const inMemory = file === ':memory:';
   if (!inMemory) refuseLink(file);
@@ -89,6 +91,7 @@ export function openLiveFile(
     (opening) => {
       if (!inMemory) giveMadeToOwner(file);
       opening.exec(`${DISTRUST} ${IN_MEMORY} PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES};`);
+      if (options.shipsLog) opening.exec(NO_CHECKPOINTS);
       const found = inspectSchema(opening);
       if (!found.vfs && options.mustExist) throw corruptFile('it is empty');
       const pageBytes = Number(opening.prepare('PRAGMA page_size').get()?.page_size);
@@ -101,23 +104,35 @@ export function openLiveFile(
       if (!later && !keepsTmp && hasTmp(opening)) clearTmp(opening);
       return { vfs: true, nodes: true };
     },
+    { leavesOpen: options.shipsLog === true },
   );
   return { db, schema, enterWal: later ? () => enterWalBesideReaders(db) : null };
+}
+
+/** A second handle of the process that has a live file open, to checkpoint it. Throws SQLite's own errors. */
+export function openCheckpointer(file: string): DatabaseSync {
+  const { db } = openDatabase(address(file, 'mode=rw'), OPTIONS, (opening) => {
+    opening.exec(`${DISTRUST} ${IN_MEMORY} PRAGMA synchronous = FULL; ${NO_CHECKPOINTS}`);
+    // The first read opens the log.
+    return inspectSchema(opening);
+  });
+  return db;
 }
 
 /**
  * Checkpoints, leaves WAL mode and closes. Afterwards the file alone holds everything, synced to disk. Throws
  * `conflict` while another reader or writer has the file open; the handle then stays open and nothing is lost.
+ * `keepsFrames`: the log is removed as it is, and not emptied before, so that another name of it keeps its frames.
  */
-export function restLiveFile(db: DatabaseSync): void {
+export function restLiveFile(db: DatabaseSync, { keepsFrames = false }: { keepsFrames?: boolean } = {}): void {
   const file = db.location();
   if (file === null) {
     db.close();
     return;
   }
   try {
-    const log = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
-    if (log?.busy !== 0) throw heldByOthers();
+    const log = db.prepare(`PRAGMA wal_checkpoint(${keepsFrames ? 'PASSIVE' : 'TRUNCATE'})`).get();
+    if (log?.busy !== 0 || log.checkpointed !== log.log) throw heldByOthers();
     // Writes one page, as enterWal does, but with an fsync. Fails when any other connection is open.
     const mode = db.prepare('PRAGMA journal_mode = MEMORY').get()?.journal_mode;
     if (mode !== 'memory') throw notAtRest(`SQLite left it in ${mode} mode`);
@@ -147,9 +162,9 @@ function removeEmptyLog(file: string): void {
 /**
  * Recovers the file of a killed process: replays its log and leaves WAL mode. A clean file is left unchanged. tmp is
  * not cleared. Throws `missing_file`; `corrupt`, also for an empty file, which is left in place with the files beside
- * it; and `conflict` while another process has the file open.
+ * it; and `conflict` while another process has the file open. `keepsFrames`: see `restLiveFile`.
  */
-export function recoverFile(file: string): void {
+export function recoverFile(file: string, options: { keepsFrames?: boolean } = {}): void {
   if (!isThere(file)) throw missingFile();
   refuseLink(file);
   refuseEmptyBesideLog(file, LOGS);
@@ -164,7 +179,7 @@ export function recoverFile(file: string): void {
     return inspectSchema(opening);
   });
   try {
-    restLiveFile(db);
+    restLiveFile(db, options);
   } finally {
     if (db.isOpen) db.close();
   }
@@ -239,13 +254,15 @@ function openDatabase(
   address: URL | string,
   options: DatabaseSyncOptions,
   prepare: (db: DatabaseSync) => Schema,
+  { leavesOpen = false }: { leavesOpen?: boolean } = {},
 ): OpenFile {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(address, options);
     return { db, schema: prepare(db) };
   } catch (error) {
-    db?.close();
+    if (leavesOpen && db !== undefined) leaveOpen(db);
+    else db?.close();
     throw translateSqliteError(error);
   }
 }

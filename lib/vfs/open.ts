@@ -4,15 +4,24 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { openFileBeside, openLiveFile, openRestingFile, recoverFile, restLiveFile } from './handles.ts';
+import {
+  openCheckpointer,
+  openFileBeside,
+  openLiveFile,
+  openRestingFile,
+  recoverFile,
+  restLiveFile,
+} from './handles.ts';
 import { ensureIdentity, identityOf } from './identity.ts';
 import { inspectSchema } from './schema.ts';
+import { ShippedLog } from './shipped-log.ts';
 import { translateSqliteError } from './sqlite-errors.ts';
 import { Vfs } from './vfs.ts';
 
 /**
  * Opens the file (or `:memory:`) for a writing process: WAL (from the first write on, with `walLater`),
- * `synchronous=FULL`, at most `maxBytes`, tmp cleared unless it `joins` another. See `openLiveFile`.
+ * `synchronous=FULL`, at most `maxBytes`, tmp cleared unless it `joins` another. `shipsLog`: the server ships what is
+ * committed, and its log is left to it. See `openLiveFile`, `ShippedLog`.
  */
 export function openLive(
   file: string,
@@ -22,13 +31,16 @@ export function openLive(
     mustExist: boolean;
     walLater?: boolean;
     joins?: boolean;
+    shipsLog?: boolean;
     clock?: Clock;
     beginAttempts?: number;
   },
 ): Vfs {
   try {
     const { db, schema, enterWal } = openLiveFile(file, options);
-    return new Vfs(db, options, schema, enterWal);
+    const isShipped = options.shipsLog === true && db.location() !== null;
+    const shippedLog = isShipped ? new ShippedLog(db, file, () => openCheckpointer(file)) : null;
+    return new Vfs(db, { ...options, shippedLog }, schema, enterWal);
   } catch (error) {
     throw translateSqliteError(error);
   }
@@ -37,13 +49,15 @@ export function openLive(
 /**
  * Checkpoints, leaves WAL mode and closes; afterwards there is one clean file. Throws `conflict` while another reader
  * or writer has the file open: the handle then stays open and usable. Throws `internal` while a call has uncommitted
- * changes. Returns the identity of the file.
+ * changes. A shipped log gives up its name with every frame in it: another name of it keeps them. Returns the identity
+ * of the file.
  */
 export function closeToRest(vfs: Vfs): string | null {
   if (vfs.hasUncommitted)
     throw new WinterdockError('internal', 'A file cannot be put to rest while a call writes to it.');
   const identity = giveIdentity(vfs);
-  restLiveFile(vfs.db);
+  vfs.shippedLog?.close();
+  restLiveFile(vfs.db, { keepsFrames: vfs.shippedLog !== null });
   return identity;
 }
 
@@ -58,11 +72,11 @@ export function giveIdentity(vfs: Vfs): string | null {
 }
 
 /**
- * Recovers the file of a killed process, with the log beside it. A clean file is left unchanged. Returns its identity,
- * null when it has none or cannot be read. See `recoverFile`.
+ * Recovers the file of a killed process, with the log beside it. A clean file is left unchanged. `keepsFrames`: another
+ * name of the log keeps every frame. Returns its identity, null when it has none or cannot be read. See `recoverFile`.
  */
-export function recoverToRest(file: string): string | null {
-  recoverFile(file);
+export function recoverToRest(file: string, options: { keepsFrames?: boolean } = {}): string | null {
+  recoverFile(file, options);
   try {
     const vfs = openAtRest(file);
     try {

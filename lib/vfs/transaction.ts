@@ -11,6 +11,10 @@ interface TransactionHooks {
   beforeCommit: () => void;
   /** Runs inside a transaction, before anything else, when another handle may have committed since the last one. */
   onOthersCommitted: () => void;
+  /** Runs before each write, outside the transaction. Throws nothing. */
+  beforeBegin?: (() => void) | undefined;
+  /** Runs after each commit of this handle, outside the transaction. Throws nothing. */
+  afterCommit?: (() => void) | undefined;
   /** Runs before the first transaction. */
   prepare?: (() => void) | null;
   /** Attempts to begin, each of which waits for a lock as long as the handle does. Default: one. */
@@ -46,13 +50,16 @@ export class Transaction {
    * Runs one write and commits it. When the write or the commit fails, nothing of it is kept, and the error is thrown.
    */
   run<T>(change: () => T): T {
-    return this.#inside(() => {
-      const result = change();
+    this.#hooks.beforeBegin?.();
+    const result = this.#inside(() => {
+      const changed = change();
       this.#hooks.beforeCommit();
       this.#statements.run('COMMIT');
       this.#committed += 1;
-      return result;
+      return changed;
     });
+    this.#hooks.afterCommit?.();
+    return result;
   }
 
   /** Runs one write, takes its result and rolls it back. */

@@ -9,6 +9,7 @@ import { PendingWrites } from './pending-writes.ts';
 import { Quota } from './quota.ts';
 import { inspectSchema, type Schema } from './schema.ts';
 import { type SearchRequest, searchFiles, type VfsSearchHit } from './search.ts';
+import { leaveOpen, type ShippedLog } from './shipped-log.ts';
 import { translateSqliteError } from './sqlite-errors.ts';
 import { Statements } from './statements.ts';
 import { TableReader } from './table-reader.ts';
@@ -20,6 +21,8 @@ import type { Volume } from './volumes.ts';
 
 export class Vfs extends Tree {
   readonly db: DatabaseSync;
+  /** The log of a live file that is shipped; null: SQLite checkpoints it by itself. */
+  readonly shippedLog: ShippedLog | null;
   readonly #maxFileBytes: number;
   readonly #rows: TableReader;
   readonly #changes: TableWriter;
@@ -33,15 +36,16 @@ export class Vfs extends Tree {
   /**
    * `db` is an open handle on a file with the seed's table. `schema` saves checking it again. Throws `corrupt` for a
    * foreign file. Files larger than `maxFileBytes` are refused. `enterWal` runs before the first write.
-   * `beginAttempts`: see Transaction.
+   * `beginAttempts`: see Transaction. `shippedLog`: that of a live file whose log is left to the server.
    */
   constructor(
     db: DatabaseSync,
-    limits: { maxFileBytes: number; clock?: Clock; beginAttempts?: number },
+    limits: { maxFileBytes: number; clock?: Clock; beginAttempts?: number; shippedLog?: ShippedLog | null },
     schema: Schema = inspectSchema(db),
     enterWal: (() => void) | null = null,
   ) {
     const statements = new Statements(db);
+    const shippedLog = limits.shippedLog ?? null;
     const rows = new TableReader(statements, schema.nodes);
     const clock = limits.clock ?? systemClock;
     const changes = new TableWriter(statements, clock);
@@ -49,6 +53,8 @@ export class Vfs extends Tree {
       beforeCommit: () => changes.storeCounter(),
       onOthersCommitted: () => changes.forgetCounter(),
       prepare: enterWal,
+      beforeBegin: shippedLog ? () => shippedLog.beforeBegin() : undefined,
+      afterCommit: shippedLog ? () => shippedLog.afterCommit() : undefined,
       beginAttempts: limits.beginAttempts,
     });
     const quota = new Quota(statements);
@@ -62,6 +68,7 @@ export class Vfs extends Tree {
       explain,
     });
     this.db = db;
+    this.shippedLog = shippedLog;
     this.#maxFileBytes = limits.maxFileBytes;
     this.#nodes = schema.nodes;
     this.#statements = statements;
@@ -163,8 +170,12 @@ export class Vfs extends Tree {
     this.db.exec('PRAGMA shrink_memory');
   }
 
-  /** Closes the handle without a checkpoint; a live file stays in WAL mode (see `closeToRest`). Idempotent. */
+  /**
+   * Closes the handle; a live file stays in WAL mode (see `closeToRest`). One whose log is shipped stays open until the
+   * process ends, for the last handle that is closed removes the log. Idempotent.
+   */
   close(): void {
-    if (this.db.isOpen) this.db.close();
+    if (this.shippedLog !== null) leaveOpen(this.db);
+    else if (this.db.isOpen) this.db.close();
   }
 }

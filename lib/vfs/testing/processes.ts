@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 
 const ENTRIES = {
   holder: new URL('./holder.ts', import.meta.url),
+  shippingWriter: new URL('./shipping-writer.ts', import.meta.url),
   server: new URL('./server.ts', import.meta.url),
   writer: new URL('./writer.ts', import.meta.url),
 };
