@@ -3,7 +3,9 @@
  * a stopped server: everything, or with `--instance ID` one sandbox, under its own id or `--as NEWID`. `--to FILE`
  * only writes that sandbox's file out. `--at TIME` takes the newest backup up to then, `--dry-run` prints what would
  * be done. Existing files are refused, or set aside with `--force`. `--with-keys` restores the key files, with
- * WB_BACKUP_PASSPHRASE or a typed passphrase. Exits with 0 when it is done.
+ * WB_BACKUP_PASSPHRASE or a typed passphrase. From the store below the drawers (WB_COLD_URL) it makes the rows of
+ * sandboxes that the registry has not; `--rows` where that has backups too, `--verify` hashes every object first. Exits
+ * with 0 when it is done.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -26,10 +28,11 @@ import { createDrawers } from '../lib/host/drawers.ts';
 import { createReadersAlone } from '../lib/host/helpers.ts';
 import type { RegistryDriver } from '../lib/registry/driver.ts';
 import { registryDriver } from '../lib/registry/drivers.ts';
+import { hasDrawers, restoreRows } from './backup/restore-rows.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
 const USAGE =
-  'Usage: npm run restore -- --from DIR|FILE.tar|URL [--all] [--at TIME] [--dry-run] [--force] [--with-keys] [--instance ID [--as NEWID | --to FILE]]';
+  'Usage: npm run restore -- --from DIR|FILE.tar|URL [--all] [--at TIME] [--dry-run] [--force] [--with-keys] [--instance ID [--as NEWID | --to FILE]]\n       npm run restore -- --from URL [--rows] [--verify] [--dry-run]';
 
 /** Names of secrets that are shown. */
 const MOST_CLOSED = 50;
@@ -43,6 +46,9 @@ interface RestoreOptions {
   dryRun: boolean;
   force: boolean;
   withKeys: boolean;
+  /** Rows from the store below the drawers, and no backup. */
+  rows: boolean;
+  verify: boolean;
 }
 
 function readOptions(): RestoreOptions | null {
@@ -57,6 +63,8 @@ function readOptions(): RestoreOptions | null {
       'dry-run': { type: 'boolean' },
       force: { type: 'boolean' },
       'with-keys': { type: 'boolean' },
+      rows: { type: 'boolean' },
+      verify: { type: 'boolean' },
     },
   });
   const at = values.at === undefined ? null : Date.parse(values.at);
@@ -64,6 +72,9 @@ function readOptions(): RestoreOptions | null {
   const loose = values.instance === undefined && (values.as !== undefined || values.to !== undefined);
   if (values.all === true && values.instance !== undefined) return null;
   if (values.from === undefined || loose || (values.as !== undefined && values.to !== undefined)) return null;
+  const ofBackups = ['all', 'at', 'instance', 'force', 'with-keys'] as const;
+  const ofRows = values.rows === true || values.verify === true;
+  if (ofRows && (!isStoreUrl(values.from) || ofBackups.some((name) => values[name] !== undefined))) return null;
   // npm runs scripts in the project's folder; a path is meant from where the command was typed.
   const here = (path: string) => resolve(process.env.INIT_CWD ?? '.', path);
   return {
@@ -75,6 +86,8 @@ function readOptions(): RestoreOptions | null {
     dryRun: values['dry-run'] ?? false,
     force: values.force ?? false,
     withKeys: values['with-keys'] ?? false,
+    rows: ofRows,
+    verify: values.verify ?? false,
   };
 }
 
@@ -226,13 +239,16 @@ async function main(): Promise<number> {
   const config = readConfig(process.env);
   const driver = registryDriver(config.registry);
   if (!driver.isKept) return refuse('A registry in memory cannot be restored to.');
+  if (want.rows) return restoreRows(want, config, driver);
   const tmpFolder = want.dryRun
     ? join(tmpdir(), `winterdock-restore-${randomUUID()}`)
     : want.to === null
       ? join(config.dataFolder, 'staging', 'restore')
       : join(dirname(want.to), `.restore-${process.pid}`);
   if (want.to === null && !want.dryRun) await makeFolder(config.dataFolder);
-  const { backup, close } = await openFrom(want, config, tmpFolder);
+  const opened = await openFrom(want, config, tmpFolder);
+  if (opened === null) return restoreRows(want, config, driver);
+  const { backup, close } = opened;
   for (const one of backup.passedOver) process.stderr.write(`PASSED OVER: ${one}\n`);
   try {
     return want.instance === null
@@ -244,17 +260,20 @@ async function main(): Promise<number> {
   }
 }
 
+/** Null for the store of drawers that has no backup: rows are made from it then. */
 async function openFrom(
-  { from, at }: RestoreOptions,
+  { from, at, instance }: RestoreOptions,
   config: Config,
   tmpFolder: string,
-): Promise<{ backup: OpenedBackup; close: () => Promise<void> }> {
+): Promise<{ backup: OpenedBackup; close: () => Promise<void> } | null> {
   if (!isStoreUrl(from)) return { backup: await openBackup(from, tmpFolder, at), close: async () => {} };
   const { place, close } = await openPlace(from, config, tmpFolder);
   try {
     return { backup: await openNewest(place, tmpFolder, at), close };
   } catch (error) {
     await close();
+    const isNone = isWinterdockError(error) && error.code === 'not_found' && at === null && instance === null;
+    if (isNone && (await hasDrawers(from, config))) return null;
     throw error;
   }
 }

@@ -9,7 +9,8 @@ import type { Retention } from './retention.ts';
 
 const SETTINGS = 'backup_settings';
 const FAULT = 'backup_fault';
-const INSTALLATION = 'installation';
+/** The fact with the id of the installation. */
+export const INSTALLATION = 'installation';
 const ISSUERS = 'backup_issuers';
 const MOST_ISSUERS = 50;
 

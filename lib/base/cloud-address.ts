@@ -18,6 +18,8 @@ export interface CloudAddress {
 }
 
 const SCHEME = 'cloud:';
+/** Where the objects of drawers are, in a store. */
+const OBJECTS = 'drawers/';
 const ADDRESS = /^cloud:(cold|archive)\/([^/]+)\/(\d{1,15})-([A-Za-z0-9_-]+)$/;
 /** What a row has as its path, such as `cloud:cold/a/7-Zm9v`. */
 export function cloudAddress({ kind, id, generation, token }: CloudAddress): string {
@@ -39,5 +41,11 @@ export function isCloudAddress(path: string | null): boolean {
 /** The name of the object, relative to the installation's prefix. Throws for any other path. */
 export function objectNameOf(address: string): string {
   if (!isCloudAddress(address)) throw new Error(`${address} is no address in a store.`);
-  return `drawers/${address.slice(SCHEME.length)}`;
+  return `${OBJECTS}${address.slice(SCHEME.length)}`;
+}
+
+/** The address of an object of a sandbox, by its name in the store; null for any other name. */
+export function addressOfObject(name: string): string | null {
+  const address = `${SCHEME}${name.slice(OBJECTS.length)}`;
+  return name.startsWith(OBJECTS) && isCloudAddress(address) ? address : null;
 }

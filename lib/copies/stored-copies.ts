@@ -19,6 +19,7 @@ import { ROW_SUFFIX } from '../sandboxes/store/row-document.ts';
 import type { Drawer, Drawers, RestingFile } from '../storage/drawer.ts';
 import { discard, stagingFor } from '../storage/files.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
+import { copyDocument, MOST_COPY_ROWS } from './copy-document.ts';
 
 /** Copies asked for at once. */
 const PAGE = 20;
@@ -182,9 +183,12 @@ export class StoredCopies {
     });
     let isDone = false;
     try {
-      const document = { form: 1, kind, tenant, sha256: hash };
+      const rows = {
+        snapshots: kind === 'snapshot' ? await registry.copies.snapshotsOf(hash, MOST_COPY_ROWS) : [],
+        blueprints: kind === 'blueprint' ? await registry.copies.blueprintsOf(hash, MOST_COPY_ROWS) : [],
+      };
       await this.#use(kind, hash, (file) => file.read((path) => objects.upload(name, path, { sha256: hash, signal })));
-      await objects.put(name + ROW_SUFFIX, Buffer.from(`${JSON.stringify(document, null, 2)}\n`), { signal });
+      await objects.put(name + ROW_SUFFIX, copyDocument({ kind, tenant, hash }, rows), { signal });
       isDone = await registry.storeNames.finishCopy(name);
     } finally {
       if (!isDone) await registry.storeNames.supersede([name], clock.now());

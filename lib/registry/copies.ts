@@ -68,12 +68,16 @@ export interface CopyStore {
   snapshot(id: string): Promise<SnapshotRow | null>;
   /** Newest first, without deleted ones. */
   snapshots(filter: SnapshotFilter, limit: number, cursor?: string): Promise<RowPage<SnapshotRow>>;
+  /** Those of a file, without deleted ones: at most `limit`, in no order. */
+  snapshotsOf(hash: string, limit: number): Promise<SnapshotRow[]>;
   /** Marks the row as deleted, and its file when no other snapshot uses it. False when there is no such snapshot. */
   deleteSnapshot(id: string, now: number, ledger: LedgerEntry): Promise<boolean>;
 
   /** Inserts a blueprint and unmarks its file. Throws `conflict` for a name that is taken. */
   addBlueprint(blueprint: BlueprintRow, ledger: LedgerEntry): Promise<void>;
   blueprint(name: string): Promise<BlueprintRow | null>;
+  /** Those of a file: at most `limit`, in no order. */
+  blueprintsOf(hash: string, limit: number): Promise<BlueprintRow[]>;
   /** By name. */
   blueprints(limit: number, cursor?: string): Promise<RowPage<BlueprintRow>>;
   /** Removes the row, and marks its file when no other blueprint uses it. False when there is no such blueprint. */

@@ -73,6 +73,19 @@ export interface StoredRecord {
   ledger: LedgerEntry[];
 }
 
+/** What a row of a file that only the store has begins with: as it was filed. */
+export interface FiledInStore {
+  /** The host that makes the row; the row itself is nobody's. */
+  host: string;
+  generation: number;
+  /** Epoch seconds, as the next three. */
+  created: number;
+  updated: number;
+  stateSince: number;
+  holdUntil: number | null;
+  stored: StoredObject;
+}
+
 /** Uploads that wait: their number, and the epoch second since when the oldest is filed; null without one. */
 interface UploadBacklog {
   n: number;
@@ -298,7 +311,14 @@ export interface InstanceStore {
 
   /**
    * Inserts a row for a file that is already at its `vfsPath` and moves it to `to`, in one transaction with its lines.
-   * For a sandbox that existed before. Throws as `create` does, and `invalid_transition`.
+   * For a sandbox that existed before. `filed`: its file is in the store, and the row names it there; its name there is
+   * one that this registry has never recorded, else `conflict`. Throws as `create` does, and `invalid_transition`.
    */
-  adopt(instance: NewInstance, to: State, now: number, ledger: LedgerEntry[]): Promise<InstanceRow>;
+  adopt(
+    instance: NewInstance,
+    to: State,
+    now: number,
+    ledger: LedgerEntry[],
+    filed?: FiledInStore,
+  ): Promise<InstanceRow>;
 }

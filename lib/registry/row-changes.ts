@@ -1,5 +1,6 @@
 /** How a change derives the next row from the current one, alike in every driver. Pure. */
-import type { InstancePatch, InstanceStore, Transition } from './instances.ts';
+import type { State } from '../lifecycle/states.ts';
+import type { FiledInStore, InstancePatch, InstanceStore, Transition } from './instances.ts';
 import { ownershipAfter, UNOWNED } from './owner.ts';
 import type { InstanceRow, NewInstance, RowOwner, StoredObject } from './types.ts';
 
@@ -32,6 +33,19 @@ export function newRow({ host, ...instance }: NewInstance, now: number): Instanc
     ...row,
     ...ownershipAfter(row, host === undefined ? null : { host: host.name, term: host.term, token: null }),
   };
+}
+
+/** The row of a sandbox that existed before, and what it is moved to at once. `filed`: only the store has its file. */
+export function adoptedRow(
+  made: InstanceRow,
+  to: State,
+  hops: number,
+  filed?: FiledInStore,
+): { row: InstanceRow; moved: InstanceRow } {
+  if (filed === undefined) return { row: made, moved: { ...made, state: to, generation: hops } };
+  const { host: _, ...asFiled } = filed;
+  const row = { ...made, created: filed.created };
+  return { row, moved: { ...row, ...asFiled, state: to, vfsPath: filed.stored.address } };
 }
 
 /** `undefined` leaves the fault alone, null clears it. */

@@ -5,6 +5,9 @@
 import type { CopyKind } from '../base/copy-paths.ts';
 import type { InstanceId } from '../base/ids.ts';
 
+/** The tenant of a blueprint that was uploaded: none is called so, and a name in a store can have it as a part. */
+export const NOBODYS = '_';
+
 /** `uploading`: not known to be whole. `current`: a row or a copy names it. `superseded`: nothing does any more. */
 export type StoreNameState = 'uploading' | 'current' | 'superseded';
 
@@ -27,7 +30,7 @@ export interface NewStoreName {
 interface CopyToStore {
   kind: CopyKind;
   hash: string;
-  /** `-` for a blueprint that was uploaded: no tenant is called so. */
+  /** `NOBODYS` for a blueprint that was uploaded. */
   tenant: string;
 }
 

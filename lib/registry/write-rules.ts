@@ -232,9 +232,11 @@ export const WRITE_RULES: WriteRules = {
     ...reads(
       'snapshotTenant',
       'snapshot',
+      'snapshotsOf',
       'snapshots',
       'blueprint',
       'blueprints',
+      'blueprintsOf',
       'unfinishedSeedings',
       'nextOfSeeding',
       'pendingStarts',

@@ -59,6 +59,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
       const bind = { ...values, tenants: JSON.stringify(tenants), id, limit: limit + 1 };
       return paged(statements.snapshots(by).all(bind), limit, (last) => [last.created, last.id]);
     },
+    snapshotsOf: (hash, limit) => statements.snapshotsOf().all({ hash, limit }),
     deleteSnapshot: (id, now, entry) =>
       logged([entry], () => {
         const row = snapshot(id);
@@ -84,6 +85,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
       });
     },
     blueprint,
+    blueprintsOf: (hash, limit) => statements.blueprintsOf().all({ hash, limit }),
     blueprints(limit, cursor) {
       const [after] = cursor === undefined ? [''] : readCursor(cursor, isName);
       const rows = statements.blueprints().all({ after, limit: limit + 1 });

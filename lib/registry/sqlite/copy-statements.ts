@@ -53,6 +53,12 @@ export function copyStatements(database: RegistryDatabase) {
         .where(eq(snapshots.id, placeholder('id')))
         .prepare(),
     ),
+    snapshotsOf: statement((queries) =>
+      selectBy(queries, SNAPSHOT, snapshots, 'snapshots_by_hash')
+        .where(and(eq(snapshots.hash, placeholder('hash')), isNull(snapshots.deleted)))
+        .limit(placeholder('limit'))
+        .prepare(),
+    ),
     insertSnapshot: statement((queries) => queries.insert(snapshots).values(boundColumns(SNAPSHOT)).prepare()),
     deleteSnapshot: statement((queries) =>
       queries
@@ -89,6 +95,12 @@ export function copyStatements(database: RegistryDatabase) {
         .select(BLUEPRINT)
         .from(blueprints)
         .where(eq(blueprints.name, placeholder('name')))
+        .prepare(),
+    ),
+    blueprintsOf: statement((queries) =>
+      selectBy(queries, BLUEPRINT, blueprints, 'blueprints_by_hash')
+        .where(eq(blueprints.hash, placeholder('hash')))
+        .limit(placeholder('limit'))
         .prepare(),
     ),
     insertBlueprint: statement((queries) => queries.insert(blueprints).values(boundColumns(BLUEPRINT)).prepare()),

@@ -19,10 +19,13 @@ import {
 } from '../../../db/drizzle.ts';
 import { blueprints, snapshots, storeNames } from '../../../db/schema.ts';
 import type { Clock } from '../../base/clock.ts';
+import { objectNameOf, parseCloudAddress } from '../../base/cloud-address.ts';
 import { COPY_KINDS, type CopyKind } from '../../base/copy-paths.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
-import type { StoreNameStore } from '../store-names.ts';
+import type { FiledInStore } from '../instances.ts';
+import { NOBODYS, type StoreNameStore } from '../store-names.ts';
+import type { InstanceRow } from '../types.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
 import { inBoundList, selectBy, textOr } from './raw.ts';
@@ -30,7 +33,7 @@ import type { SyncMethods } from './to-async.ts';
 
 const COLUMNS = getTableColumns(storeNames);
 const { name, instance, tenant, kind, hash, host, state, supersededMs } = storeNames;
-const BLUEPRINT_TENANT = textOr(blueprints.tenant, '-');
+const BLUEPRINT_TENANT = textOr(blueprints.tenant, NOBODYS);
 const SUPERSEDED = { state: 'superseded', supersededMs: boundValue('nowMs') } as const;
 
 /** The whole objects of a copy that a tenant has. */
@@ -49,10 +52,15 @@ function storedCopy(queries: Queries, ofKind: CopyKind, ofHash: SQLiteColumn, of
     );
 }
 
+function nameGiven(of: string): WinterdockError {
+  return new WinterdockError('conflict', `The name "${of}" was given to an object before.`);
+}
+
 /** The statements that a transaction of a row needs too. */
 export class StoreNameTable {
   readonly #database: RegistryDatabase;
   readonly #clock: Clock;
+  readonly #insert;
   readonly #finish;
   readonly #supersedeOthers;
   readonly #supersedeOf;
@@ -61,6 +69,9 @@ export class StoreNameTable {
     this.#database = database;
     this.#clock = clock;
     const isOf = eq(instance, placeholder('instance'));
+    this.#insert = database.statement((queries) =>
+      queries.insert(storeNames).values(boundColumns(COLUMNS)).onConflictDoNothing().prepare(),
+    );
     this.#finish = database.statement((queries) =>
       queries
         .update(storeNames)
@@ -91,6 +102,18 @@ export class StoreNameTable {
     return true;
   }
 
+  /**
+   * Within a transaction: a row is made of the object that a former registry had named. Throws `conflict` for a name
+   * that this one has recorded, whatever became of it.
+   */
+  adopt({ id, tenant: whose }: InstanceRow, { stored, host: by }: FiledInStore, nowMs: number): void {
+    const of = objectNameOf(stored.address);
+    const kindOf = parseCloudAddress(stored.address)?.kind ?? 'cold';
+    const taken = { name: of, instance: id, tenant: whose, kind: kindOf, hash: null, host: by, begunMs: nowMs };
+    const added = this.#insert().run({ ...taken, state: 'current', supersededMs: null });
+    if (added.changes !== 1) throw nameGiven(of);
+  }
+
   /** Within a transaction: nothing names the objects of this sandbox any more. */
   supersedeOf(id: InstanceId): void {
     this.#supersedeOf().run({ instance: id, nowMs: this.#clock.now() });
@@ -98,9 +121,7 @@ export class StoreNameTable {
 
   store(): SyncMethods<StoreNameStore> {
     const database = this.#database;
-    const insert = database.statement((queries) =>
-      queries.insert(storeNames).values(boundColumns(COLUMNS)).onConflictDoNothing().prepare(),
-    );
+    const insert = this.#insert;
     const get = database.statement((queries) =>
       queries
         .select()
@@ -209,7 +230,7 @@ export class StoreNameTable {
         const row = { ...begunName, hash: begunName.hash ?? null, state: 'uploading', supersededMs: null } as const;
         const added = database.write(() => insert().run(row));
         if (added.changes === 1) return;
-        throw new WinterdockError('conflict', `The name "${begunName.name}" was given to an object before.`);
+        throw nameGiven(begunName.name);
       },
       get: (of) => get().get({ name: of }) ?? null,
       supersede(names, nowMs) {

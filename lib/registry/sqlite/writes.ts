@@ -10,7 +10,7 @@ import type { InstanceId } from '../../base/ids.ts';
 import { plan } from '../../lifecycle/plan.ts';
 import { type State, transition } from '../../lifecycle/states.ts';
 import type { Volume } from '../../vfs/volumes.ts';
-import type { InstancePatch, InstanceStore, Transition } from '../instances.ts';
+import type { FiledInStore, InstancePatch, InstanceStore, Transition } from '../instances.ts';
 import { isSameAcquisition, mayMeasure, UNOWNED } from '../owner.ts';
 import {
   invalidTransition,
@@ -19,7 +19,7 @@ import {
   stateChanged,
   tenantBeingForgotten,
 } from '../registry-errors.ts';
-import { abandonedRow, faultOf, hasSettingsOf, movedRow, newRow, wellFormed } from '../row-changes.ts';
+import { abandonedRow, adoptedRow, faultOf, hasSettingsOf, movedRow, newRow, wellFormed } from '../row-changes.ts';
 import { searchText } from '../search-words.ts';
 import { dueAt } from '../thresholds.ts';
 import type { InstanceRow, Intent, LedgerEntry, LedgerLine, NewInstance, RowOwner } from '../types.ts';
@@ -164,17 +164,18 @@ export class InstanceWriter {
 
   /**
    * Inserts a row for a file that is already at its `vfsPath` and moves it to `to` by the shortest plan, in one
-   * transaction with its lines. For a sandbox that existed before. Throws as `create` does, and `invalid_transition`.
+   * transaction with its lines. For a sandbox that existed before. `filed`: its file is in the store, and its name
+   * there was never recorded. Throws as `create` does, and `invalid_transition`.
    */
-  adopt(instance: NewInstance, to: State, now: number, entries: LedgerEntry[]): InstanceRow {
+  adopt(instance: NewInstance, to: State, now: number, entries: LedgerEntry[], filed?: FiledInStore): InstanceRow {
     const hops = plan('created', to);
     if (hops === null) throw invalidTransition({ id: instance.id, from: 'created', to });
-    const row = newRow(instance, now);
+    const { row, moved } = adoptedRow(newRow(instance, now), to, hops.length, filed);
     return this.#tellingRefusals(entries[0], () =>
       this.#logged(entries, () => {
         this.#admit([row]);
         this.#insert(row);
-        const moved: InstanceRow = { ...row, state: to, generation: hops.length };
+        if (filed !== undefined) this.#storeNames.adopt(moved, filed, now * 1000);
         this.#update(row, moved);
         return moved;
       }),

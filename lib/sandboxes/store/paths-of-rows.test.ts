@@ -15,6 +15,7 @@ const USES: Readonly<Record<string, string>> = {
   'backup/copy-stored.ts': 'copies the object that it names',
   'backup/restore-one.ts': 'what is there by findFileAt is set aside; the new file is live',
   'backup/restore.ts': 'asks for the path of a copy',
+  'backup/rows-from-store.ts': 'writes the object’s address',
   'backup/settle-row.ts': 'writes the address that the backup was unpacked to',
   'bundles/create-from-file.ts': 'makes a row in the live drawer',
   'copies/agents.ts': 'makes rows without a file',

@@ -6,7 +6,7 @@ import { isCloudAddress, objectNameOf } from '../../base/cloud-address.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
 import { REQUEST } from '../testing/test-engine.ts';
-import { rowDocumentSchema } from './row-document.ts';
+import { readRowDocument } from './row-document.ts';
 import { storeStage, until } from './testing/store-stage.ts';
 
 const at = storeStage();
@@ -24,7 +24,7 @@ test('a filing answers when its object is whole in the store, beside what makes 
     expect(isCloudAddress(row.vfsPath)).toBe(true);
     expect(readFileSync(at.objectOf(row))).toEqual(readFileSync(at.copyOf(id, kind)));
     const name = objectNameOf(row.stored?.address ?? '');
-    const beside = rowDocumentSchema.parse(JSON.parse(readFileSync(join(at.bucket, `${name}.row.json`), 'utf8')));
+    const beside = readRowDocument(readFileSync(join(at.bucket, `${name}.row.json`)), name);
     expect(beside).toMatchObject({ id, tenant: 'acme', state, stored: row.stored });
     expect(at.names().filter((path) => path.startsWith(name))).toEqual(
       [name, ...(state === 'archived' ? [`${name}.listing`] : []), `${name}.row.json`].sort(),
