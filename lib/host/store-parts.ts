@@ -79,7 +79,7 @@ export async function createStoreParts(
       cacheBytes: config.store.cacheBytes,
       ack: config.store.ack,
     },
-    tenants: { objects: watched.background, traits },
+    tenants: { objects: watched.background, traits, late: new Set() },
     report,
     watched,
     degraded: () => (report.whyAway === null ? [] : [report.whyAway]),

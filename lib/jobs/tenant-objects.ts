@@ -18,6 +18,8 @@ type Names = Pick<Registry, 'storeNames'>;
 export interface TenantStore {
   objects: Pick<ObjectStore, 'purge'>;
   traits: () => Pick<StoreTraits, 'lockDays'> | null;
+  /** Names of uploads that were under way when their tenant was forgotten: only the collector removes them. */
+  late: Set<string>;
 }
 
 async function* namesOf(
@@ -50,7 +52,7 @@ export async function countObjectsOf(
 
 /**
  * Removes all of them; every sandbox and copy of the tenant is gone by now. Stops between two names once `isOver` says
- * so. May be repeated. Throws what the store throws: then it is tried again.
+ * so. May be repeated, also while an upload that was under way goes on. Throws what the store throws: then it is tried again.
  */
 export async function purgeObjectsOf(
   registry: Names,
@@ -73,8 +75,10 @@ export async function purgeObjectsOf(
       for (const part of [name + ROW_SUFFIX, name + LISTING_SUFFIX, name])
         if ((await store.objects.purge(part)).remainsUntil !== null) remains = true;
       if (remains) kept += 1;
-      else if (state === 'uploading') late += 1;
-      else {
+      else if (state === 'uploading' || store.late.has(name)) {
+        store.late.add(name);
+        late += 1;
+      } else {
         await registry.storeNames.remove(name);
         removed += 1;
       }

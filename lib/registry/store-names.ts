@@ -49,6 +49,11 @@ export interface StoreNameStore {
   supersede(names: readonly string[], nowMs: number): Promise<void>;
   /** Names whose upload a process of this host began and did not end: after a start nobody carries them out. */
   begunUploads(host: string): Promise<StoreName[]>;
+  /**
+   * Counts what was superseded later than `nowMs` as superseded then; returns the number. Happens only when the clock was
+   * set back: a name waits its time from then on, no shorter and not for years.
+   */
+  clampSuperseded(nowMs: number): Promise<number>;
   /** Names that were superseded at or before `untilMs`, longest ago first. */
   superseded(untilMs: number, limit: number): Promise<StoreName[]>;
   /** The object of a copy, of any tenant; null when none is known to be whole. */

@@ -311,6 +311,7 @@ export const WRITE_RULES: WriteRules = {
   storeNames: {
     begin: nothing,
     supersede: { again: 'those that are marked stay as they are' },
+    clampSuperseded: { again: 'what was set back is not later than now', differs: true },
     finishCopy: yes,
     supersedeCopy: { again: 'those that are marked stay as they are' },
     ...reads('copyName', 'copiesToStore'),

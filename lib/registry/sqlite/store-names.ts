@@ -148,6 +148,13 @@ export class StoreNameTable {
         .limit(placeholder('limit'))
         .prepare(),
     );
+    const clamp = database.statement((queries) =>
+      queries
+        .update(storeNames)
+        .set({ supersededMs: boundValue('nowMs') })
+        .where(and(isNotNull(supersededMs), gt(supersededMs, placeholder('nowMs'))))
+        .prepare(),
+    );
     const remove = database.statement((queries) =>
       queries
         .delete(storeNames)
@@ -238,6 +245,7 @@ export class StoreNameTable {
         database.write(() => void supersede().run({ names: JSON.stringify(names), nowMs }));
       },
       begunUploads: (of) => begun().all({ host: of }),
+      clampSuperseded: (nowMs) => database.write(() => clamp().run({ nowMs }).changes),
       superseded: (untilMs, limit) => superseded().all({ untilMs, limit }),
       copyName: (ofKind, ofHash) => copyName().get({ kind: ofKind, hash: ofHash }) ?? null,
       finishCopy: (of) => database.write(() => finishCopy().run({ name: of }).changes === 1),

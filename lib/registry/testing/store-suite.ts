@@ -192,9 +192,14 @@ export function storeSuite(driver: RegistryUnderTest): void {
     await registry.storeNames.supersede([first.name], NOW_MS + 5000);
     expect(await registry.storeNames.begunUploads('one')).toEqual([]);
     expect(await registry.storeNames.superseded(NOW_MS - 1, 10)).toEqual([]);
+    expect(await registry.storeNames.clampSuperseded(NOW_MS)).toBe(0);
     const gone = await registry.storeNames.superseded(NOW_MS, 10);
     expect(gone).toEqual([{ ...first, hash: null, state: 'superseded', supersededMs: NOW_MS }]);
     await expect(registry.storeNames.begin(first)).rejects.toMatchObject({ code: 'conflict' });
+    const dayBefore = NOW_MS - 86_400_000;
+    expect(await registry.storeNames.clampSuperseded(dayBefore)).toBe(1);
+    expect(await registry.storeNames.superseded(dayBefore - 1, 10)).toEqual([]);
+    expect(await registry.storeNames.superseded(dayBefore, 10)).toMatchObject([{ supersededMs: dayBefore }]);
     await registry.storeNames.remove(first.name);
     expect(await statesOf('a')).toEqual([]);
   });

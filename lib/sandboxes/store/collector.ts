@@ -59,6 +59,7 @@ export class StoreCollector {
 
   async #collect(): Promise<number> {
     const { registry, clock, stop, failpoint } = this.#engine;
+    await registry.storeNames.clampSuperseded(clock.now());
     let removed = 0;
     /** Names that stay: they come first in the next page again. */
     let kept = 0;

@@ -167,6 +167,27 @@ test('a deleted sandbox’s objects go a day later, by their names alone, and wh
   expect(counted.lists).toBe(0);
 });
 
+test('a clock that is set back a day, or by years, neither removes anything early nor keeps it for good', async () => {
+  for (const seconds of [86_400, 10 * 365 * 86_400]) {
+    const clock = new FakeClock();
+    clock.advance(seconds);
+    await at.start({}, { clock });
+    const id = `of-${seconds}`;
+    await at.rest(id, 'archived');
+    await at.dock.sandboxes.delete(id, REQUEST);
+    const before = at.names();
+    clock.advance(-seconds);
+    for (const hours of [0, 1, 22.9]) {
+      clock.advance(hours * 3600);
+      expect(await at.dock.sandboxes.store?.collect()).toBe(0);
+    }
+    expect(at.names()).toEqual(before);
+    clock.advance(2 * 3600);
+    expect(await at.dock.sandboxes.store?.collect()).toBe(2);
+    expect(at.names()).toEqual([]);
+  }
+});
+
 test('deleting asks nothing of the store, and is done while that is away', async () => {
   await at.start();
   await at.rest('a', 'archived');
