@@ -17,7 +17,7 @@ import { sha256Of } from '../storage/files.ts';
 import type { Readers } from '../vfs/types.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { makeBackup } from './backup.ts';
-import { claimPlace } from './claim-place.ts';
+import { claimPlace, requireClaim } from './claim-place.ts';
 import { complaintOf } from './copy-file.ts';
 import { requirePassphrase } from './key-files.ts';
 import { type BackupManifest, type BackupRow, objectsOf, parseBackupManifest, unreadableIn } from './manifest.ts';
@@ -28,7 +28,7 @@ import { expandTo } from './place-file.ts';
 import { prunePlace } from './prune.ts';
 import { findInBackup, objectOf, rowIn } from './restore-one.ts';
 import { retained } from './retention.ts';
-import { manifestIdsIn, manifestName, manifestsIn, openTarget } from './store.ts';
+import { type BackupTarget, manifestIdsIn, manifestName, manifestsIn, openTarget } from './store.ts';
 import {
   type BackupAnswers,
   type BackupTask,
@@ -107,7 +107,15 @@ async function contentIn(
 async function make(parts: TaskParts, place: BackupPlace, task: MakeTask): Promise<BackupAnswers['make']> {
   const { config, drawers, clock } = parts;
   const passphrase = task.withKeys ? passphraseOf(parts) : null;
-  const target = await openTarget(place);
+  const opened = await openTarget(place);
+  const target: BackupTarget = {
+    ...opened,
+    // Another server may have claimed the place at the same time: a backup is made only where the next one may be too.
+    finish: async (id, text) => {
+      await requireClaim(place, task.owner);
+      await opened.finish(id, text);
+    },
+  };
   const cold = coldStoreOf(config);
   let made: Awaited<ReturnType<typeof makeBackup>>;
   let pruned: Awaited<ReturnType<typeof prune>>;

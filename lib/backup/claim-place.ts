@@ -37,16 +37,29 @@ export async function claimPlace(place: BackupPlace, owner: PlaceOwner): Promise
   const mark = await readMark(place);
   if (mark === null) await requireUnmarked(place, owner);
   else {
-    if (mark.installation !== owner.installation) throw foreign(place, 'its mark is that of another');
-    if (mark.epoch > owner.epoch) {
-      throw new WinterdockError('conflict', `${place.name} is used by a later restore of this installation.`, {
-        hint: 'Choose another place for the backups of this server.',
-      });
-    }
+    requireOwnMark(place, mark, owner);
     if (mark.epoch === owner.epoch) return;
   }
   const { installation, epoch } = owner;
   await place.write(MARK, `${JSON.stringify({ kind: KIND, installation, epoch })}\n`);
+}
+
+/**
+ * Makes sure that the place is still the owner's: of two that claimed an unmarked one at once the later mark counts.
+ * Throws `conflict` and `storage_unavailable` as `claimPlace`.
+ */
+export async function requireClaim(place: BackupPlace, owner: PlaceOwner): Promise<void> {
+  const mark = await readMark(place);
+  if (mark === null) throw lostMark(place);
+  requireOwnMark(place, mark, owner);
+}
+
+function requireOwnMark(place: BackupPlace, mark: z.infer<typeof markSchema>, owner: PlaceOwner): void {
+  if (mark.installation !== owner.installation) throw foreign(place, 'its mark is that of another');
+  if (mark.epoch <= owner.epoch) return;
+  throw new WinterdockError('conflict', `${place.name} is used by a later restore of this installation.`, {
+    hint: 'Choose another place for the backups of this server.',
+  });
 }
 
 async function readMark(place: BackupPlace): Promise<z.infer<typeof markSchema> | null> {
@@ -65,17 +78,15 @@ async function readMark(place: BackupPlace): Promise<z.infer<typeof markSchema> 
 async function requireUnmarked(place: BackupPlace, { trusted, isUsed }: PlaceOwner): Promise<void> {
   const { manifests, damaged } = await manifestsIn(place);
   const own = manifests.some(({ issuer }) => trusted.includes(issuer));
-  if (isUsed && !own) {
-    throw new WinterdockError(
-      'storage_unavailable',
-      `${place.name} is not where backups were made: no mark is there.`,
-      {
-        hint: 'Is its disk mounted? If the backups are gone for good, name another place.',
-        retryAfterSeconds: 60,
-      },
-    );
-  }
+  if (isUsed && !own) throw lostMark(place);
   if (!own && manifests.length + damaged.length > 0) throw foreign(place, 'others have signed what is there');
+}
+
+function lostMark({ name }: BackupPlace): WinterdockError {
+  return new WinterdockError('storage_unavailable', `${name} is not where backups were made: no mark is there.`, {
+    hint: 'Is its disk mounted? If the backups are gone for good, name another place.',
+    retryAfterSeconds: 60,
+  });
 }
 
 function foreign({ name }: BackupPlace, why: string): WinterdockError {

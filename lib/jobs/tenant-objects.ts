@@ -52,7 +52,8 @@ export async function countObjectsOf(
 
 /**
  * Removes all of them; every sandbox and copy of the tenant is gone by now. Stops between two names once `isOver` says
- * so. May be repeated, also while an upload that was under way goes on. Throws what the store throws: then it is tried again.
+ * so. May be repeated, also while an upload that was under way goes on. Throws what the store throws: then it is tried
+ * again.
  */
 export async function purgeObjectsOf(
   registry: Names,

@@ -50,8 +50,8 @@ export interface StoreNameStore {
   /** Names whose upload a process of this host began and did not end: after a start nobody carries them out. */
   begunUploads(host: string): Promise<StoreName[]>;
   /**
-   * Counts what was superseded later than `nowMs` as superseded then; returns the number. Happens only when the clock was
-   * set back: a name waits its time from then on, no shorter and not for years.
+   * Counts what was superseded later than `nowMs` as superseded then; returns the number. Happens only when the clock
+   * was set back: a name waits its time from then on, no shorter and not for years.
    */
   clampSuperseded(nowMs: number): Promise<number>;
   /** Names that were superseded at or before `untilMs`, longest ago first. */
