@@ -17,6 +17,7 @@ import {
   openSync,
   type ReadStream,
   type Stats,
+  writeSync,
 } from 'node:fs';
 import { copyFile, type FileHandle, open } from 'node:fs/promises';
 import { setPriority } from 'node:os';
@@ -24,7 +25,7 @@ import { performing, performingNow, removeTree } from './effects.ts';
 import { WinterdockError } from './errors.ts';
 import { leadsNowhere } from './is-there.ts';
 
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
 /** Below these folders of a data folder workers write. */
 const STRANGERS = /\/(?:live\/[^/]+|spill)\/[^/]+$/;
 /** A tenth of the processor that others get. */
@@ -129,6 +130,19 @@ export function inFolderNow<T>(path: string, work: (descriptor: number, stat: St
 export function giveOpenNow(descriptor: number, path: string, [user, group]: readonly [number, number], mode: number) {
   performingNow({ kind: 'owner', path }, () => fchownSync(descriptor, user, group));
   performingNow({ kind: 'mode', path }, () => fchmodSync(descriptor, mode));
+}
+
+/**
+ * Makes a file that is written by its descriptor from then on, for its owner alone: what a stranger puts in its place
+ * later is not followed. Throws EEXIST. The caller closes what it is given.
+ */
+export function makeOpenNow(path: string): number {
+  return performingNow({ kind: 'create', path }, () => openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600));
+}
+
+/** Writes the beginning of such a file in one call. */
+export function writeOverNow(descriptor: number, path: string, text: string): void {
+  performingNow({ kind: 'write', path }, () => writeSync(descriptor, text, 0, 'latin1'));
 }
 
 /**

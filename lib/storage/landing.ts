@@ -10,14 +10,23 @@ import { dirname, join } from 'node:path';
 import { makeFolderNow, renameFileNow } from '../base/effects.ts';
 import { leadsNowhere } from '../base/is-there.ts';
 import { inFolderNow, isThereNow, lookAtNow, removeStrangersTrees } from '../base/strangers-file.ts';
+import { SHIPPED_SUFFIX } from '../vfs/shipped-log.ts';
 import { LANDING } from './files.ts';
 
 const REMOVED = '.removed-';
 /** Names that are given to one removal. */
 const AT_ONCE = 1000;
 
-/** A file of a sandbox, and what SQLite keeps beside it. A live folder has no others. */
-export const LIVE_NAMES: readonly string[] = ['vfs.sqlite', 'vfs.sqlite-wal', 'vfs.sqlite-journal', 'vfs.sqlite-shm'];
+/** The server's own file in a live folder, for the processes to read. Nothing in it is ever believed. */
+export const SHIPPED_MARK = `vfs.sqlite${SHIPPED_SUFFIX}`;
+/** A file of a sandbox, and what lies beside it. A live folder has no others. */
+export const LIVE_NAMES: readonly string[] = [
+  'vfs.sqlite',
+  'vfs.sqlite-wal',
+  'vfs.sqlite-journal',
+  'vfs.sqlite-shm',
+  SHIPPED_MARK,
+];
 
 /** The names in a folder (absolute): at most `most` and one more. None when there is no such folder. */
 export function firstNamesIn(folder: string, most: number): string[] {

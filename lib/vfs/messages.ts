@@ -13,7 +13,7 @@ export type ReaderJob =
   | { kind: 'read'; target: ReadTarget; request: ReadRequest }
   | { kind: 'check'; path: string; packed: boolean }
   | { kind: 'hash'; path: string }
-  | { kind: 'settle'; path: string }
+  | { kind: 'settle'; path: string; keepsFrames: boolean }
   | { kind: 'whole'; from: string | null; path: string }
   | ({ kind: 'mark'; path: string } & MarkLimits)
   | {
@@ -82,7 +82,8 @@ function parseJob(job: unknown): ReaderJob {
     'job',
   );
   if (kind === 'check') return { kind, path: text(path, 'path'), packed: packed === true };
-  if (kind === 'hash' || kind === 'settle') return { kind, path: text(path, 'path') };
+  if (kind === 'hash') return { kind, path: text(path, 'path') };
+  if (kind === 'settle') return { kind, path: text(path, 'path'), keepsFrames: rest.keepsFrames === true };
   if (kind === 'whole') return { kind, from: from === null ? null : text(from, 'from'), path: text(path, 'path') };
   if (kind === 'mark') {
     const { maxBytes, maxFileBytes, mustExist } = rest;

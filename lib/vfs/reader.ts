@@ -54,7 +54,7 @@ async function run(job: ReaderJob): Promise<ReaderJobResult> {
   if (job.kind === 'check') return job.packed ? checkPacked(job.path) : check(job.path);
   if (job.kind === 'hash') return { hashed: await hashOf(job.path) };
   if (job.kind === 'settle') {
-    return { settled: true, identity: recoverToRest(job.path) };
+    return { settled: true, identity: recoverToRest(job.path, job) };
   }
   if (job.kind === 'mark') return { settled: true, identity: closeToRest(openLive(job.path, job)) };
   if (job.kind === 'whole') {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { answerRead } from './answer.ts';
 import { parseFromReader, parseToReader } from './messages.ts';
@@ -10,7 +10,7 @@ import { closeToRest, openAtRest, openLive } from './open.ts';
 import { createReaders, type ReadersOptions } from './readers.ts';
 import { readersOf, stateOf } from './testing/proc.ts';
 import { holdFile, kill, startProcess } from './testing/processes.ts';
-import { bytes, codeOf, liveVfs, MIB, text, tmpFile, vfsPath } from './testing/tmp-files.ts';
+import { bytes, codeOf, liveVfs, MIB, text, tmpFile, tmpFolder, vfsPath } from './testing/tmp-files.ts';
 import type { Readers, ReadRequest } from './types.ts';
 
 const ENDLESS = 'WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n';
@@ -334,6 +334,17 @@ test('48. malformed messages are refused at both ends', async () => {
   }
   const request = JSON.parse('{"op": "drop"}') as ReadRequest;
   expect(await codeFrom(pool().read({ path: '/x', mode: 'rest' }, request))).toBe('validation');
+});
+
+test('72. settle leaves every frame in another name of the log, when it is told so', async () => {
+  const file = tmpFile();
+  await kill(await holdFile(file, 'live'));
+  const second = join(tmpFolder(), 'second');
+  linkSync(`${file}-wal`, second);
+  const log = readFileSync(second);
+  await pool().settle(file, { keepsFrames: true });
+  expect(readdirSync(dirname(file))).toEqual(['vfs.sqlite']);
+  expect(readFileSync(second).equals(log)).toBe(true);
 });
 
 test('49. settle makes one clean file of a killed process’s files', async () => {

@@ -242,8 +242,8 @@ class ReaderPool implements Readers {
     throw new WinterdockError('internal', 'A reader did not answer a hash.');
   }
 
-  async settle(path: string): Promise<string | null> {
-    const answer = await this.#write(path, (at) => ({ kind: 'settle', path: at }));
+  async settle(path: string, { keepsFrames = false } = {}): Promise<string | null> {
+    const answer = await this.#write(path, (at) => ({ kind: 'settle', path: at, keepsFrames }));
     if ('settled' in answer) return answer.identity;
     throw new WinterdockError('internal', 'A reader did not answer that it settled a file.');
   }

@@ -8,9 +8,9 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { bytesAtNow } from '../base/strangers-file.ts';
 
-/** Beside the file: what the server has confirmed, in one write of `MARK_BYTES`, 16 digits of salts and 8 of frames. */
+/** Beside the file: what the server has confirmed, in one write, 16 digits of salts and 8 of frames. */
 export const SHIPPED_SUFFIX = '-shipped';
-export const MARK_BYTES = 24;
+const MARK_BYTES = 24;
 const IS_MARK = /^[0-9a-f]{24}$/;
 const FRAMES_DIGITS = 8;
 
@@ -28,6 +28,19 @@ const LIMITS = {
 /** Of the log's head: where its two salts are (https://sqlite.org/fileformat2.html#the_write_ahead_log). */
 const SALTS_AT = 16;
 const SALTS_BYTES = 8;
+
+/** How much of a log the server has. */
+export interface Confirmed {
+  /** Of the log's head, 16 hex digits. */
+  salts: string;
+  /** Frames from the beginning of the log. */
+  frames: number;
+}
+
+/** What the server writes into the file beside a log. */
+export function confirmationOf({ salts, frames }: Confirmed): string {
+  return salts + frames.toString(16).padStart(FRAMES_DIGITS, '0');
+}
 
 interface Checkpoint {
   busy: number;
@@ -128,8 +141,8 @@ export class ShippedLog {
 
   /** Whether a mark is of all of the log. */
   #isWhole(mark: string, beside: DatabaseSync): boolean {
-    const frames = checkpoint(beside, 'NOOP').log;
-    return mark === `${saltsOf(this.#path)}${frames.toString(16).padStart(FRAMES_DIGITS, '0')}`;
+    const salts = saltsOf(this.#path);
+    return salts !== null && mark === confirmationOf({ salts, frames: checkpoint(beside, 'NOOP').log });
   }
 }
 

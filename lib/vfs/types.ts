@@ -154,9 +154,9 @@ export interface Readers {
    * Recovers the file of a killed process, in a reader process: replays its WAL, checkpoints, leaves WAL mode. tmp is
    * not cleared. A clean file is left unchanged. Throws `corrupt`, `missing_file`; `conflict` while another process has
    * the file open and `storage_unavailable` when the disk fails or the readers stop: neither says anything about the
-   * file. Returns its identity, or null.
+   * file. Returns its identity, or null. `keepsFrames`: another name of the log keeps every frame.
    */
-  settle(path: string): Promise<string | null>;
+  settle(path: string, options?: { keepsFrames?: boolean }): Promise<string | null>;
   /**
    * Writes a mark into a file without a process, by which it is recognised later, in a reader process. Returns the
    * mark; null when the file has no room for it. Throws what opening it for a process throws.

@@ -94,8 +94,8 @@ export class SupervisedInstance implements ProcessMember {
     void this.opened.catch(() => {}).finally(() => clearTimeout(late));
     worker.channel.onMessage((raw) => this.#receive(raw), { mostBytes: spec.maxFileBytes });
     this.ended = worker.exited.then((how) => this.#exited(how));
-    const { file, policy, maxBytes, maxFileBytes, mustExist } = spec;
-    this.#send({ type: 'open', spec: { file, policy, maxBytes, maxFileBytes, mustExist, joins, uid } });
+    const { file, policy, maxBytes, maxFileBytes, mustExist, shipsLog = false } = spec;
+    this.#send({ type: 'open', spec: { file, policy, maxBytes, maxFileBytes, mustExist, joins, shipsLog, uid } });
   }
 
   get pid(): number {

@@ -165,11 +165,13 @@ function prepare(vfs: Vfs): void {
 
 /**
  * Puts the file to rest and exits. What a running call has not committed is dropped, as always when a process ends. A
- * file that cannot be put to rest keeps its log, and the server recovers it.
+ * file that cannot be put to rest keeps its log, and the server recovers it; so does one whose log the server ships,
+ * which may not be ready for its end.
  */
 function end(): void {
   try {
-    if (served?.sandbox.vfs.db.isOpen) closeToRest(served.sandbox.vfs);
+    const vfs = served?.sandbox.vfs;
+    if (vfs?.db.isOpen && vfs.shippedLog === null) closeToRest(vfs);
   } catch {
     // The exit code is all that differs: the file and its log hold every commit.
     process.exit(1);

@@ -163,3 +163,25 @@ test.runIf(isRoot)('a file of another user in a sandbox’s folder is not the sa
   expect(readFileSync(join(at.folder, 'live', 'a', 'vfs.sqlite')).length).toBeGreaterThan(0);
   await dock.stop();
 });
+
+const MARKS = {
+  'the server’s own': (mark: string) => writeFileSync(mark, `${'0'.repeat(16)}00000001`),
+  'one with a second name': (mark: string) => linkSync(join(at.folder, 'cold', 'other'), mark),
+  'a link': (mark: string) => symlinkSync('/etc/passwd', mark),
+  'a folder': (mark: string) => mkdirSync(join(mark, 'deep'), { recursive: true }),
+} as const;
+test.each(Object.entries(MARKS))(
+  'a mark of what was shipped is gone after a filing, and the file is what it was: %s',
+  async (_, leave) => {
+    const folder = await awake('a');
+    writeFileSync(join(at.folder, 'cold', 'other'), 'of somebody else');
+    leave(join(folder, 'vfs.sqlite-shipped'));
+    await at.dock.sandboxes.suspend('a', REQUEST);
+    expect(namesIn(folder)).toEqual(['vfs.sqlite']);
+    expect(readFileSync(join(at.folder, 'cold', 'other'), 'utf8')).toBe('of somebody else');
+    rmSync(join(at.folder, 'cold', 'other'));
+    expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'suspended', fault: null });
+    expect(await at.dock.get('a', '/x')).toBe('answered');
+    expect(namesIn(join(at.folder, 'orphans'))).toEqual([]);
+  },
+);

@@ -7,10 +7,11 @@
  */
 import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
-import { chmodFileNow, makeFolderNow, renameFileNow, syncFolder } from '../../base/effects.ts';
+import { chmodFileNow, makeFolderNow, renameFileNow, syncFolder, unlinkFileNow } from '../../base/effects.ts';
 import { giveOpenNow, inFolderNow, isThereNow, lookAtNow } from '../../base/strangers-file.ts';
 import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
+import type { ReplicaOfFiles } from '../../replication/replica-of-files.ts';
 import { fileOnDisk } from '../../storage/disk.ts';
 import { namesIn } from '../../storage/inventory.ts';
 import {
@@ -21,6 +22,7 @@ import {
   landedId,
   landingFolder,
   removeLater,
+  SHIPPED_MARK,
   setAsideNow,
 } from '../../storage/landing.ts';
 import { isUserOfWorkers } from '../../workers/walls/user.ts';
@@ -35,11 +37,14 @@ const SLACK_BYTES = 64 * 1024 * 1024;
 /** A log may be larger than its file: a long reader keeps it from being written over. */
 const LOG_FACTOR = 4;
 
-const LOGS_FIRST = LIVE_NAMES.toReversed();
+/** What a landed folder may have. */
+const KEPT_NAMES = LIVE_NAMES.filter((name) => name !== SHIPPED_MARK);
+const LOGS_FIRST = KEPT_NAMES.toReversed();
 
 export type LandingRow = Pick<InstanceRow, 'id' | 'tenant'> & Partial<Pick<InstanceRow, 'bytes'>>;
 export type LandingContext = Pick<Engine, 'clock' | 'registry'> & {
   config: Pick<Engine['config'], 'dataFolder' | 'maxSandboxBytes'>;
+  replica?: Pick<ReplicaOfFiles, 'secondName'> | null;
 };
 
 /** What a sandbox left instead of its file, a clause for people. Null: its file, or nothing. */
@@ -74,13 +79,14 @@ export async function land(engine: LandingContext, row: LandingRow): Promise<Lef
   else {
     for (const name of LIVE_NAMES) {
       const stat = lookAtNow(join(folder, name));
-      const complaint = stat === null ? null : complaintOf(stat, name, owner, mostBytes(engine, row));
+      if (stat === null || isShippedLog(engine, row, name, stat)) continue;
+      const complaint = complaintOf(stat, name, owner, mostBytes(engine, row));
       if (complaint !== null) complaints.set(name, complaint);
     }
   }
   const removed = [...complaints].filter(([, { isKept }]) => !isKept);
   if (removed.length > 0 || names.some((name) => !LIVE_NAMES.includes(name))) {
-    const own = owner === null ? [] : LIVE_NAMES.filter((name) => complaints.get(name)?.isKept !== false);
+    const own = owner === null ? [] : KEPT_NAMES.filter((name) => complaints.get(name)?.isKept !== false);
     const aside = await setApart(engine, row, { live, folder, own });
     const what = removed.map(([name, complaint]) => `${name} was ${complaint.what}`);
     const reason = `${what.join('; ') || 'there was what no sandbox has there'}, in live/${row.id}: removed unread`;
@@ -88,7 +94,7 @@ export async function land(engine: LandingContext, row: LandingRow): Promise<Lef
       ledgerEntry(engine, row, systemAudit('reconcile'), 'orphan.removed', { reason }),
     ]);
     removeLater(aside);
-  }
+  } else if (names.includes(SHIPPED_MARK)) unlinkFileNow(join(folder, SHIPPED_MARK));
   if (removed.length < complaints.size)
     await moveToOrphans(engine, row, fileOnDisk(engine.config.dataFolder, livePath(row.id)));
   return insteadOf(complaints);
@@ -106,6 +112,13 @@ function insteadOf(complaints: ReadonlyMap<string, Complaint>): LeftInstead {
   // Its file was kept with the log.
   const [log] = [...complaints].filter(([, { isKept }]) => isKept);
   return log === undefined ? null : `${log[0]} was ${log[1].what}`;
+}
+
+/** Whether it is a log that the server has given a second name before it told the processes to end. */
+function isShippedLog(engine: LandingContext, { id }: LandingRow, name: string, { dev, ino, nlink }: BigIntStats) {
+  const second = name === 'vfs.sqlite-wal' && nlink === 2n ? (engine.replica?.secondName(id) ?? null) : null;
+  const stat = second === null ? null : lookAtNow(second);
+  return stat?.ino === ino && stat.dev === dev;
 }
 
 /** Whether a folder (absolute) is a sandbox's now. */
@@ -159,6 +172,8 @@ export function mostOf(part: string, fileBytes: number): number {
 /** What is wrong with what lies in a live folder under the name of a file of the sandbox; null when nothing is. */
 function complaintOf(stat: BigIntStats, name: string, folderOwner: number, most: number): Complaint | null {
   if (!stat.isFile()) return { what: kindOf(stat), isKept: false };
+  // Removed in any case, and read by nobody.
+  if (name === SHIPPED_MARK) return null;
   const owner = Number(stat.uid);
   const isOwn = owner === folderOwner || (folderOwner === 0 && isUserOfWorkers(owner));
   // Whoever has a user of its own makes no file of another's: it linked one.
@@ -196,7 +211,7 @@ async function takeOut(dataFolder: string, path: string, id: string): Promise<vo
   const live = join(dataFolder, 'live');
   const folder = join(live, id);
   if (!isFolderNow(path) || isThereNow(join(folder, 'vfs.sqlite'))) return;
-  const files = LIVE_NAMES.filter((name) => lookAtNow(join(path, name))?.isFile());
+  const files = KEPT_NAMES.filter((name) => lookAtNow(join(path, name))?.isFile());
   if (files.length === 0) return;
   makeFolderNow(folder);
   takeOwn(path, folder, files);

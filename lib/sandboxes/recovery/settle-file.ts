@@ -31,17 +31,23 @@ type SettleContext = LandingContext & Pick<Engine, 'readers' | 'stop'>;
  */
 export async function settleFile(engine: SettleContext, row: LandingRow): Promise<string | null> {
   const path = join(engine.config.dataFolder, livePath(row.id));
+  const how = howToSettle(engine, row);
   return withItsOwner(engine, row, async () => {
     for (const pauseMs of PAUSES_MS) {
       try {
-        return await engine.readers.settle(path);
+        return await engine.readers.settle(path, how);
       } catch (error) {
         if (!isWinterdockError(error) || error.code !== 'conflict' || engine.stop.aborted) throw error;
         await pause(pauseMs);
       }
     }
-    return engine.readers.settle(path);
+    return engine.readers.settle(path, how);
   });
+}
+
+/** A log that has a second name is still to be read there. */
+function howToSettle({ replica }: LandingContext, { id }: LandingRow): { keepsFrames: boolean } {
+  return { keepsFrames: (replica?.secondName(id) ?? null) !== null };
 }
 
 /** The same of a file that rests anywhere, at once. */
@@ -50,7 +56,7 @@ export function settleAt(
   row: LandingRow,
   file: RestingFile,
 ): Promise<string | null> {
-  const settling = () => file.read((path) => engine.readers.settle(path));
+  const settling = () => file.read((path) => engine.readers.settle(path, howToSettle(engine, row)));
   return file.address === livePath(row.id) ? withItsOwner(engine, row, settling) : settling();
 }
 

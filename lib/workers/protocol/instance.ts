@@ -36,6 +36,8 @@ export interface OpenSpec {
   maxFileBytes: number;
   /** False only for a sandbox that never had a process: its file may be created. True: a missing file is an error. */
   mustExist: boolean;
+  /** Whether the server ships what is committed: the log is left to it then. Default: no. */
+  shipsLog?: boolean;
   /** Answers what its calls ask of the network. The pool sets it. */
   onFetch?: FetchHost | undefined;
 }
