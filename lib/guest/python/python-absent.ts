@@ -2,6 +2,7 @@
  * Parts of Python's library that lean on what a sandbox has not: sockets, threads, processes and the files of a build.
  * A socket would end the interpreter without a word. Knows nothing of requests, which are python-network.ts.
  */
+import { BUILD_DATA } from './python-platform.ts';
 
 /** By the name of a module: lines that are run in it when it has been imported. */
 const AFTER_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -27,7 +28,7 @@ const AFTER_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'BaseSelectorEventLoop._csock = BaseSelectorEventLoop._ssock = None',
     'BaseSelectorEventLoop._make_self_pipe = BaseSelectorEventLoop._close_self_pipe = lambda self: None',
   ],
-  // `subprocess` said that emscripten has no processes.
+  // `subprocess` said that the system of its build has no processes.
   subprocess: [
     'def _refuse(self, *args, **options): os.system("")',
     'Popen.__init__ = _refuse',
@@ -42,9 +43,6 @@ const AFTER_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'socketpair = _pair',
   ],
 };
-
-/** What CPython's build wrote about itself, of which the names are asked for. */
-const BUILD_DATA = '_sysconfigdata__emscripten_wasm32-emscripten';
 
 /** Lines, indented by one space, that make the imports of these modules go on so. */
 export const ABSENT_SETUP: readonly string[] = [

@@ -61,3 +61,24 @@ test('options are CPython’s: warnings, asserts, isolation, and a script that i
   });
   expect(version?.stdout).toMatch(/^Python 3\.13/);
 });
+
+test('the system is Linux for a program, as for uname, and its folders of packages are the user’s', async () => {
+  const [named, folders, modules] = await at.runAll(
+    'platform',
+    `python3 -c "
+import os, platform, sys, sysconfig
+print(sys.platform, platform.system(), platform.machine(), os.uname().sysname, sysconfig.get_platform())"; uname -s -m`,
+    'python3 -m site --user-base; python3 -c "import site; print(site.getusersitepackages())"',
+    `python3 -c "
+import subprocess, uuid, shutil, sys
+print(uuid.uuid1().version, sys.platform)
+try: subprocess.run(['echo'])
+except OSError: print('no programs')"`,
+  );
+  expect(named).toMatchObject({ stdout: 'linux Linux x86_64 Linux linux-x86_64\nLinux x86_64\n', stderr: '' });
+  expect(folders).toMatchObject({
+    stdout: '/workspace/.local\n/workspace/.local/lib/python3.13/site-packages\n',
+    stderr: '',
+  });
+  expect(modules).toMatchObject({ stdout: '1 linux\nno programs\n', stderr: '' });
+});

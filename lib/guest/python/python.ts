@@ -19,6 +19,7 @@ import { type PythonArguments, pythonArguments } from './python-arguments.ts';
 import { NETWORK_SETUP, PythonNetworkPort } from './python-network.ts';
 import { NETWORK_PORT } from './python-network-module.ts';
 import { type ModuleSearch, moduleSearch } from './python-paths.ts';
+import { PLATFORM_SETUP } from './python-platform.ts';
 import { UMASK_PATH } from './wasi.ts';
 
 const USAGE_EXIT = 2;
@@ -99,6 +100,7 @@ export function pythonSource(
     ...(live ? [' sys.stdout.reconfigure(line_buffering=True)'] : []),
     ...DATABASE_SETUP,
     ...NETWORK_SETUP,
+    ...PLATFORM_SETUP,
     ...ABSENT_SETUP,
     ...moduleSearch(search),
     ...(warnings.length === 0 ? [] : [' import warnings', ` warnings._processoptions(${JSON.stringify(warnings)})`]),
