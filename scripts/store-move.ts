@@ -1,17 +1,20 @@
 /**
  * `npm run store:move -- --to URL`: copies every object of this installation from the store of WB_COLD_URL into another
  * one, verified, whether the server runs or not. It can be repeated: what is there is not copied again. Run it once
- * more with the server stopped, then start that with the other URL. The first store stays as it is. `-- --to disk`,
- * with the server stopped: brings every file home to this machine, so that it can start without a store. Exits with 0
- * when all is there, with 1 when something could not be copied.
+ * more with the server stopped, then start that with the other URL. The first store stays as it is. `-- --to disk`:
+ * brings every file home to this machine, so that the server can start without a store; one that runs does it itself
+ * (WB_STORE_LEAVING=1), and this waits until it has. Exits with 0 when all is there, with 1 when something could not be
+ * copied.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Config, readConfig } from '../lib/base/config.ts';
 import { isWinterdockError, messageOf } from '../lib/base/errors.ts';
-import { lockStores } from '../lib/front/lock.ts';
+import { lockStores, requireUnlockedFolder } from '../lib/front/lock.ts';
 import { createHost } from '../lib/host/compose.ts';
+import { LEAVING, leavingProgress } from '../lib/host/leaving-store.ts';
 import { moveObjects } from '../lib/host/move-objects.ts';
 import type { RegistryDriver } from '../lib/registry/driver.ts';
 import { registryDriver } from '../lib/registry/drivers.ts';
@@ -21,6 +24,8 @@ import { refuse, say, size } from './backup/terminal.ts';
 
 const USAGE = 'Usage: npm run store:move -- --to URL|disk';
 const FOLDER = '.store-move';
+/** Between two looks at a server that brings its files back, in milliseconds. */
+const LOOK_EVERY_MS = 1000;
 
 async function toStore(config: Config, driver: RegistryDriver, url: string): Promise<number> {
   const { cold, connection } = config.store;
@@ -68,6 +73,7 @@ async function toStore(config: Config, driver: RegistryDriver, url: string): Pro
 }
 
 async function toDisk(config: Config, driver: RegistryDriver): Promise<number> {
+  if (isRunning(config)) return besideServer(config, driver);
   if (config.store.cold === null) return refuse('WB_COLD_URL names no store: set it as the server has it.');
   const unlock = lockStores(config, driver);
   try {
@@ -94,6 +100,49 @@ async function toDisk(config: Config, driver: RegistryDriver): Promise<number> {
     }
   } finally {
     unlock();
+  }
+}
+
+function isRunning({ dataFolder }: Config): boolean {
+  try {
+    requireUnlockedFolder(dataFolder);
+    return false;
+  } catch {
+    // Another process has it: what it says of itself is in the registry.
+    return true;
+  }
+}
+
+/** Waits until the server that runs has brought everything back, and says how far it is. */
+async function besideServer(config: Config, driver: RegistryDriver): Promise<number> {
+  const told = new Set<string>();
+  for (let left = ''; isRunning(config); ) {
+    const progress = leavingProgress(await factOf(driver, LEAVING));
+    if (progress === null) {
+      return refuse(
+        'The server stores what rests. Restart it with WB_STORE_LEAVING=1, which takes about a second: it serves while it brings every file back.',
+      );
+    }
+    for (const one of progress.failed.filter((line) => !told.has(line))) process.stderr.write(`${one}\n`);
+    for (const one of progress.failed) told.add(one);
+    if (progress.isDone) {
+      say('Every file is on this machine. Restart the server without WB_COLD_URL and WB_STORE_LEAVING.');
+      return 0;
+    }
+    const now = `${progress.sandboxes} sandboxes are left.`;
+    if (now !== left) say(now);
+    left = now;
+    await wait(LOOK_EVERY_MS);
+  }
+  return refuse('The server was stopped before it had brought everything. Start it, or run this again without it.');
+}
+
+async function factOf(driver: RegistryDriver, name: string): Promise<unknown> {
+  const registry = await driver.inspect();
+  try {
+    return await registry.fact(name);
+  } finally {
+    await registry.close();
   }
 }
 

@@ -12,6 +12,8 @@ export interface StoreSettings {
   readonly cacheBytes: number;
   /** When filing answers: once the file is stored, or once its upload is queued. */
   readonly ack: 'stored' | 'queued';
+  /** Nothing more is stored, and every file comes back to this machine while the server runs. */
+  readonly isLeaving: boolean;
 }
 
 const GIB = 1024 * 1024 * 1024;
@@ -48,6 +50,7 @@ export const STORE_SETTINGS = {
   WB_STORE_PATH_STYLE: z.enum(['0', '1']).optional(),
   WB_STORE_CACHE: cacheBytes,
   WB_STORE_ACK: z.enum(['stored', 'queued']).default('stored'),
+  WB_STORE_LEAVING: z.enum(['0', '1']).default('0'),
   WB_STORE_ENCRYPTION: z
     .string()
     .regex(/^(?:AES256|aws:kms(?::[\w:/-]{1,300})?)$/, ENCRYPTION_RULE)
@@ -75,6 +78,7 @@ export function storeSettingsOf(
     },
     cacheBytes: parsed.WB_STORE_CACHE,
     ack: parsed.WB_STORE_ACK,
+    isLeaving: parsed.WB_STORE_LEAVING === '1',
   };
 }
 

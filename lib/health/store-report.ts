@@ -6,7 +6,7 @@ import type { StoreTraits } from '../storage/object-store/object-store.ts';
 
 /** What is asked of the parts that use the store. */
 export interface StoreReportParts {
-  settings: Pick<StoreSettings, 'ack' | 'cacheBytes'>;
+  settings: Pick<StoreSettings, 'ack' | 'cacheBytes' | 'isLeaving'>;
   /** As in the settings, without credentials. */
   url: string;
   /** Since when the store is away (epoch milliseconds), and why in words; null: it can be used. */
@@ -54,8 +54,8 @@ export class StoreReport {
 
   /** Uploads that wait and that run, and how long the oldest has waited, in seconds. */
   async queue(): Promise<{ queued: number; running: number; oldestSeconds: number }> {
-    const { registry, uploading, clock, host } = this.#parts;
-    const { n, since } = await registry.instances.uploadBacklog(host);
+    const { uploading, clock } = this.#parts;
+    const { n, since } = await this.#backlog();
     const running = Math.min(n, uploading());
     return {
       queued: n - running,
@@ -64,13 +64,16 @@ export class StoreReport {
     };
   }
 
+  /** What is to stay on this machine waits for no upload. */
+  async #backlog(): Promise<{ n: number; since: number | null }> {
+    const { settings, registry, host } = this.#parts;
+    return settings.isLeaving ? { n: 0, since: null } : registry.instances.uploadBacklog(host);
+  }
+
   /** All of it. Its cost does not depend on how much is stored. */
   async look(): Promise<StoreStatus> {
-    const { settings, url, registry, host, uploading, cachedBytes, traits } = this.#parts;
-    const [rows, { n, since }] = await Promise.all([
-      registry.instances.countInStore(),
-      registry.instances.uploadBacklog(host),
-    ]);
+    const { settings, url, registry, uploading, cachedBytes, traits } = this.#parts;
+    const [rows, { n, since }] = await Promise.all([registry.instances.countInStore(), this.#backlog()]);
     const away = this.#parts.away();
     const found = traits();
     const running = Math.min(n, uploading());

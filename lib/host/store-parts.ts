@@ -9,6 +9,7 @@ import type { Drawers } from '../storage/drawer.ts';
 import { markedStore, requireMarker } from '../storage/object-store/marked-store.ts';
 import type { WatchedStore } from '../storage/object-store/watched-store.ts';
 import { type ColdStoreParts, openColdStore } from './cold-store.ts';
+import { forgetLeaving, LeavingStore } from './leaving-store.ts';
 
 export interface StoreParts {
   /** Those of this disk; a copy that is not there is brought. */
@@ -38,6 +39,8 @@ export async function createStoreParts(
   sandboxes: () => Pick<Sandboxes, 'store'>,
 ): Promise<StoreParts> {
   const cold = await openColdStore(parts);
+  const isLeaving = cold !== null && parts.config.store.isLeaving;
+  if (!isLeaving) await forgetLeaving(parts);
   const nothing = async () => undefined;
   if (cold === null) {
     const none = { sandboxes: null, tenants: null, report: null, watched: null };
@@ -46,6 +49,8 @@ export async function createStoreParts(
   }
   const { registry, host, clock, log, config } = parts;
   const { objects, watched, traits, away } = cold;
+  // What is to stay here is evicted no more.
+  const cacheBytes = isLeaving ? Number.MAX_SAFE_INTEGER : config.store.cacheBytes;
   const cachedFiles = () => sandboxes().store?.cached.bytes ?? 0;
   const copies = new StoredCopies({
     objects,
@@ -55,7 +60,12 @@ export async function createStoreParts(
     clock,
     log,
     dataFolder: config.dataFolder,
-    room: () => config.store.cacheBytes - cachedFiles(),
+    room: () => cacheBytes - cachedFiles(),
+  });
+  const leaving = new LeavingStore({
+    ...{ registry, clock, log },
+    bringHome: async () => (await sandboxes().store?.bringHome()) ?? { brought: 0, left: [] },
+    bringCopiesHome: () => copies.bringHome(),
   });
   const report = new StoreReport({
     settings: config.store,
@@ -76,16 +86,17 @@ export async function createStoreParts(
       background: markedStore(watched.background, watched),
       isMissing: (name, signal) => watched.isMissing(name, signal),
       requireMarker: (signal) => requireMarker(watched, signal),
-      cacheBytes: config.store.cacheBytes,
+      cacheBytes,
       ack: config.store.ack,
+      isLeaving,
     },
     tenants: { objects: watched.background, traits, late: new Set() },
     report,
     watched,
     degraded: () => (report.whyAway === null ? [] : [report.whyAway]),
     bringCopiesHome: () => copies.bringHome(),
-    start: () => copies.start(),
-    stop: () => copies.stop(),
+    start: () => (isLeaving ? leaving.start() : copies.start()),
+    stop: async () => void (await Promise.all([leaving.stop(), copies.stop()])),
     close: () => cold.close(),
   };
 }

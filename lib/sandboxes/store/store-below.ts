@@ -28,6 +28,8 @@ export interface StoreBelowOptions {
   cacheBytes: number;
   /** When filing answers: once its file is stored, or at once. */
   ack: 'stored' | 'queued';
+  /** Nothing more is uploaded, and filing does not wait for it. Default: false. */
+  isLeaving?: boolean;
   /** Whether a copy or a backup names an object. Default: none does. */
   isNamedElsewhere?: NamedElsewhere;
   /** How long a cached copy stays after its last use, in milliseconds; for tests. */
@@ -43,14 +45,21 @@ export class DrawerStore implements StoreBelow, StoreWork {
   readonly #faults: StoreFaults;
   readonly #engine: Engine;
   readonly #ack: 'stored' | 'queued';
+  readonly #isLeaving: boolean;
   readonly requireMarker: (signal: AbortSignal) => Promise<void>;
   #finding: Promise<void> = Promise.resolve();
 
   constructor(engine: Engine, options: StoreBelowOptions) {
     const { objects, background = objects, isMissing = async () => true, cacheBytes, cacheKeptMs } = options;
-    const { ack, isNamedElsewhere = async () => false, requireMarker = async () => undefined } = options;
+    const {
+      ack,
+      isNamedElsewhere = async () => false,
+      requireMarker = async () => undefined,
+      isLeaving = false,
+    } = options;
     this.#engine = engine;
     this.#ack = ack;
+    this.#isLeaving = isLeaving;
     this.requireMarker = requireMarker;
     this.objects = objects;
     this.#uploads = new UploadQueue(engine, { objects: background, used: (row) => this.used(row) });
@@ -61,7 +70,7 @@ export class DrawerStore implements StoreBelow, StoreWork {
   }
 
   uploadOf(row: Pick<InstanceRow, 'id' | 'state' | 'vfsPath'>): UploadState {
-    return this.#uploads.stateOf(row);
+    return this.#isLeaving ? 'none' : this.#uploads.stateOf(row);
   }
 
   get uploading(): number {
@@ -108,11 +117,11 @@ export class DrawerStore implements StoreBelow, StoreWork {
 
   /** The row of a filing, when its answer may be given. Throws as `UploadQueue.whenStored`. */
   async acknowledged(row: InstanceRow): Promise<InstanceRow> {
-    return this.#ack === 'queued' ? row : this.#uploads.whenStored(row);
+    return this.#ack === 'queued' || this.#isLeaving ? row : this.#uploads.whenStored(row);
   }
 
   async start(): Promise<void> {
-    await this.#uploads.start();
+    await this.#uploads.start(!this.#isLeaving);
     this.#collector.start();
     this.#faults.start();
     this.#finding = this.#cache

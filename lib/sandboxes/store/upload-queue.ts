@@ -86,16 +86,17 @@ export class UploadQueue {
     return uploadKindOf(this.#engine, row) === null ? 'none' : 'queued';
   }
 
-  /** Supersedes what an earlier process had begun, and begins to upload. */
-  async start(): Promise<void> {
+  /** Supersedes what an earlier process had begun, and begins to upload. `uploads`: false: it begins nothing. */
+  async start(uploads = true): Promise<void> {
     if (this.#isStarted) return;
-    this.#isStarted = true;
+    this.#isStarted = uploads;
     const { registry, host, clock } = this.#engine;
     const begun = await registry.storeNames.begunUploads(host.name);
     await registry.storeNames.supersede(
       begun.map(({ name }) => name),
       clock.now(),
     );
+    if (!uploads) return;
     this.#look();
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
