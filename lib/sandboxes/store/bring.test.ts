@@ -1,6 +1,7 @@
 import {
   copyFileSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -11,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../base/clock.ts';
+import { observeEffects } from '../../base/effects.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { REQUEST, startTestEngine } from '../testing/test-engine.ts';
 import { storeStage, until } from './testing/store-stage.ts';
@@ -237,6 +239,35 @@ test('an object that the store forgot is stored again from its copy before that 
   await until(async () => (await at.rowOf('a')).stored?.address !== forgotten.stored?.address);
   await until(() => !at.has('a'));
   expect(await at.typesOf('a')).toContain('file.forgotten');
+  expect(await at.dock.get('a', '/kept')).toBe('of a');
+});
+
+test('a disk that is full while a file is brought is no fault of the sandbox, and nothing is left of the attempt', async () => {
+  await at.start();
+  await at.rest('a');
+  rmSync(at.copyOf('a'));
+  const before = await at.rowOf('a');
+  for (const kind of ['create', 'write', 'sync', 'rename'] as const) {
+    let isFull = false;
+    observeEffects({
+      before: (effect) => {
+        if (effect.kind !== kind || !/\/cold\/\.staging\//.test(effect.path)) return;
+        isFull = true;
+        throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', syscall: 'write' });
+      },
+    });
+    try {
+      for (const ask of [() => at.dock.sandboxes.resume('a', REQUEST), () => at.dock.get('a', '/kept')]) {
+        await expect(ask(), kind).rejects.toMatchObject({ code: 'storage_unavailable' });
+      }
+    } finally {
+      observeEffects(null);
+    }
+    expect([kind, isFull]).toEqual([kind, true]);
+    expect(await at.rowOf('a')).toMatchObject({ fault: null, state: 'frozen', pending: null, stored: before.stored });
+    expect(readdirSync(join(at.folder, 'cold', '.staging'))).toEqual([]);
+  }
+  expect((await at.dock.sandboxes.resume('a', REQUEST)).source).toBe('cloud');
   expect(await at.dock.get('a', '/kept')).toBe('of a');
 });
 
