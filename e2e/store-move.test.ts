@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,11 +26,16 @@ const start = async (store: string) => {
 const objects = (name: string) => filesIn(join(root, name)).filter((path) => path.startsWith('drawers/'));
 const read = async (id: string) => (await server.call('GET', `/api/instances/${id}/volumes/workspace/kept`)).text;
 
-async function move(to: string, settings: Record<string, string> = {}): Promise<{ code: number | null; says: string }> {
+/** `began` is given the process at once. */
+async function move(
+  to: string,
+  began: (child: ChildProcess) => void = () => undefined,
+): Promise<{ code: number | null; says: string }> {
   const child = spawn(process.execPath, ['--no-warnings', 'bin/run.cjs', 'scripts/store-move.ts', '--to', to], {
     cwd: ROOT,
-    env: { ...process.env, WB_DATA: join(root, 'data'), WB_COLD_URL: url('one'), ...settings },
+    env: { ...process.env, WB_DATA: join(root, 'data'), WB_COLD_URL: url('one') },
   });
+  began(child);
   const [out, error, code] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -71,6 +76,37 @@ test('a store is moved beside its server, again until nothing is new, and the se
   await start(url('two'));
   expect((await server.call('POST', '/instances/cold/resume')).json).toMatchObject({ source: 'cloud' });
   expect((await server.call('POST', '/instances/packed/revive', { reason: 'moved' })).status).toBe(200);
+  for (const id of ['cold', 'packed']) expect(await read(id)).toBe(`of ${id}`);
+});
+
+test('a move that is killed at any object goes on where it was, and both stores are whole', async () => {
+  await start(url('one'));
+  await fill();
+  await server.stop();
+  // What was superseded when it was archived is not moved.
+  const before = objects('one').filter((path) => !path.startsWith('drawers/cold/packed/'));
+  for (const already of [1, 5]) {
+    const killed = await move(url('two'), (child) => {
+      const watching = setInterval(() => {
+        if (existsSync(join(root, 'two')) && objects('two').length >= already) child.kill('SIGKILL');
+      }, 1);
+      child.on('exit', () => clearInterval(watching));
+    });
+    expect(killed.code).toBeNull();
+    expect(objects('one')).toEqual(expect.arrayContaining(before));
+  }
+  const rest = await move(url('two'));
+  expect(rest).toMatchObject({ code: 0, says: expect.not.stringContaining('3 objects of ') });
+  expect(objects('two')).toEqual(before);
+  for (const path of before)
+    expect(readFileSync(join(root, 'two', path))).toEqual(readFileSync(join(root, 'one', path)));
+  // What the killed ones had on this machine is gone.
+  expect(readdirSync(join(root, 'data')).filter((name) => name.startsWith('.store-move'))).toEqual([]);
+  const last = await move(url('two'));
+  expect(last.says).toContain('0 objects of 0 B were copied');
+  rmSync(join(root, 'one'), { recursive: true });
+  for (const folder of ['cold', 'archive', 'snapshots']) rmSync(join(root, 'data', folder), { recursive: true });
+  await start(url('two'));
   for (const id of ['cold', 'packed']) expect(await read(id)).toBe(`of ${id}`);
 });
 
