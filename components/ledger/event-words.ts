@@ -44,6 +44,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'backup.fault_raised': 'found that backups need someone',
   'backup.fault_cleared': 'found that backups are well again',
   'backup.restored': 'restored a backup',
+  'replica.restored': 'restored from the replica',
   'backup.placed': 'brought back from a backup the file of',
   'keys.made': 'made new key files',
   'keys.rotated': 'replaced a key of the server',

@@ -24,10 +24,11 @@ const stampSchema = z.object({
 
 /**
  * How the file of a sandbox was copied. `none`: it has none; `memory`: it lived in its process alone; `shared`: it is
- * that of a copy; `whole`: byte by byte, at rest; `online`: as one moment left it beside its process, or with the log
- * that a killed one left; `missing`: there was nothing where its row says.
+ * that of a copy; `stored`: it is in the store below the drawers, and stays there; `whole`: byte by byte, at rest;
+ * `online`: as one moment left it beside its process, or with the log that a killed one left; `missing`: there was
+ * nothing where its row says.
  */
-const HOWS = ['none', 'memory', 'shared', 'whole', 'online', 'missing'] as const;
+const HOWS = ['none', 'memory', 'shared', 'stored', 'whole', 'online', 'missing'] as const;
 
 const idSchema = z.custom<InstanceId>(isInstanceId);
 

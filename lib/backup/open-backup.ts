@@ -5,24 +5,34 @@
 import { join } from 'node:path';
 import { makeFolder, removeTree, unlinkFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import { isThere } from '../base/is-there.ts';
 import { refuseFormerFile } from '../registry/sqlite/former-history.ts';
 import { sha256Of } from '../storage/files.ts';
 import { folderPlace } from './folder-place.ts';
 import type { BackupManifest, ObjectRef } from './manifest.ts';
 import { type BackupPlace, objectName } from './place.ts';
+import { momentInWords, type ReplicaReport } from './replica-report.ts';
 import { manifestsIn } from './store.ts';
 import { readTar } from './tar.ts';
 import { isFolder } from './verify.ts';
 
 export interface OpenedBackup {
+  /** Of a replica it changes as objects are made ready: what a sandbox's file is, is known then. */
   readonly manifest: BackupManifest;
+  /** What is told of a replica; null for a backup. */
+  readonly replica: ReplicaReport | null;
   /** Backups with an unreadable manifest. One of them may be newer. */
   readonly passedOver: string[];
   /** Makes the objects ready; those of a tar are unpacked. */
   prepare(objects: ObjectRef[]): Promise<void>;
   /** Path of a verified object. Throws `corrupt` or `missing_file` with `whose`, the owner, in the message. */
   path(object: ObjectRef, label: string): Promise<string>;
+  /**
+   * Path of an object that was made for this restore, verified and on disk, which the caller moves to its place; null
+   * when it stays and has to be copied.
+   */
+  take(object: ObjectRef): string | null;
   /** Removes unpacked objects. Idempotent. */
   close(): Promise<void>;
 }
@@ -34,6 +44,11 @@ export interface OpenedBackup {
 export async function openBackup(from: string, tmpFolder: string, atMs: number | null): Promise<OpenedBackup> {
   if (!isThere(from)) throw new WinterdockError('not_found', `There is no backup at ${from}.`);
   return isFolder(from) ? openNewest(folderPlace(from), tmpFolder, atMs) : openTar(from, tmpFolder, atMs);
+}
+
+/** What the file of a sandbox comes from, in words. */
+export function restoredFrom({ manifest, replica }: OpenedBackup, id: InstanceId): string {
+  return replica === null ? `backup ${manifest.id}` : momentInWords(replica, id);
 }
 
 const early = ({ begun_ms }: BackupManifest, atMs: number | null) => atMs === null || begun_ms <= atMs;
@@ -70,7 +85,9 @@ export function openPlaced(place: BackupPlace, manifest: BackupManifest, tmpFold
   };
   return {
     manifest,
+    replica: null,
     passedOver: [],
+    take: () => null,
     async prepare(objects) {
       for (const object of objects) await bring(object);
     },
@@ -91,7 +108,9 @@ async function openTar(path: string, tmpFolder: string, atMs: number | null): Pr
   const unpacked = new Set<string>();
   return {
     manifest,
+    replica: null,
     passedOver: [],
+    take: () => null,
     async prepare(objects) {
       const wanted = new Set(objects.map(({ sha256 }) => sha256).filter((sha256) => !unpacked.has(sha256)));
       if (wanted.size === 0) return;

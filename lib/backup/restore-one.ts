@@ -25,9 +25,10 @@ import type { Drawers } from '../storage/drawer.ts';
 import { removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
 import type { Readers } from '../vfs/types.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
+import { INSTALLATION } from './backup-settings.ts';
 import { complaintOf } from './copy-file.ts';
 import type { BackupRow, ObjectRef } from './manifest.ts';
-import { type OpenedBackup, removeDatabase, requireRestorable } from './open-backup.ts';
+import { type OpenedBackup, removeDatabase, requireRestorable, restoredFrom } from './open-backup.ts';
 import { expandTo } from './place-file.ts';
 import { RESTORING } from './settle-row.ts';
 
@@ -102,6 +103,7 @@ export async function restoreOne(options: RestoreOneOptions): Promise<InstanceRo
     const name = as ?? id;
     const there = await registry.instances.get(name);
     refuse(options, there, name);
+    await requireOwn(options, registry);
     await expandTo(backup, object, draft, { label: `the sandbox "${id}"`, packed });
     const complaint = await complaintOf(readers, draft);
     if (complaint !== null) {
@@ -138,6 +140,15 @@ function refuse({ force, as }: RestoreOneOptions, there: InstanceRow | null, nam
   if (force) return;
   throw new WinterdockError('conflict', `The sandbox "${name}" is there, ${there.state}.`, {
     hint: 'Restore it under another id with --as, or with --force: what it has is then set aside in orphans/.',
+  });
+}
+
+/** A replica of another installation replaces nothing here: its sandboxes have ids of their own. */
+async function requireOwn({ backup, as }: RestoreOneOptions, registry: Registry): Promise<void> {
+  const own = await registry.facts.read(INSTALLATION);
+  if (as !== null || backup.replica === null || own === null || own === backup.replica.installation) return;
+  throw new WinterdockError('conflict', `The replica in ${backup.replica.url} is that of another installation.`, {
+    hint: 'Restore the sandbox as a new one with --as.',
   });
 }
 
@@ -213,7 +224,7 @@ async function landNew(
   const instance = rowFromBackup(was, { id: name, isNew: as !== null });
   const line = ledgerEntry({ clock }, { id: name, tenant }, RESTORING, 'backup.placed', {
     to: 'created',
-    reason: `backup ${backup.manifest.id}${as === null ? '' : `, where it was "${was.id}"`}`,
+    reason: `${restoredFrom(backup, was.id)}${as === null ? '' : `, where it was "${was.id}"`}`,
   });
   try {
     return await createFromFile({ dataFolder: config.dataFolder, clock, registry }, draft, sha256, instance, line);
@@ -248,7 +259,7 @@ async function replace(
   const stamp = stampOf(target);
   if (stamp === null) throw new WinterdockError('storage_unavailable', `The restored file of "${id}" is missing.`);
   const way = there.state === 'suspended' ? [] : (plan(there.state, 'suspended') ?? []);
-  const reason = `backup ${backup.manifest.id}`;
+  const reason = restoredFrom(backup, id);
   const hops = [there.state, ...way];
   const row = await registry.instances.commit({
     id,

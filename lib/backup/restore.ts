@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { type CopyKind, parseCopyPath } from '../base/copy-paths.ts';
-import { chmodFile, copyFile, renameFile, syncFile, syncFolder, writeFile } from '../base/effects.ts';
+import { chmodFile, copyFile, removeTree, renameFile, syncFile, syncFolder, writeFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import { isThere } from '../base/is-there.ts';
@@ -32,8 +32,9 @@ import { addFormerIssuer } from './backup-settings.ts';
 import { decryptKeys, keyPath, lossesWithout } from './key-files.ts';
 import { keepLastBackup, lastBackupOf } from './last-backup.ts';
 import { type BackupRow, objectsOf, unreadableIn } from './manifest.ts';
-import { type OpenedBackup, requireRestorable } from './open-backup.ts';
+import { type OpenedBackup, requireRestorable, restoredFrom } from './open-backup.ts';
 import { placeFile } from './place-file.ts';
+import { restoredInWords } from './replica-report.ts';
 import { forgetCopies, RESTORING, restoredFile, settleRow } from './settle-row.ts';
 import { clearAll, countFiles, endRestore, markRestore, setAsideAll, unfinishedRestore } from './unfinished-restore.ts';
 
@@ -59,6 +60,8 @@ export interface RestorePlan {
   /** Without a file of their own: they lived in memory, or nothing was there. */
   memory: string[];
   missing: string[];
+  /** In the store below the drawers, and left there. */
+  stored: number;
   copies: number;
   bytes: number;
   /** What lies in the folder and is set aside: files in the drawers, and whether there is a registry. */
@@ -78,12 +81,10 @@ export async function planRestore({
   backup,
   passphrase,
 }: Pick<RestoreOptions, 'config' | 'driver' | 'drawers' | 'backup' | 'passphrase'>): Promise<RestorePlan> {
-  const { rows, copies, keys } = backup.manifest;
+  const { copies, keys } = backup.manifest;
   const again = isThere(config.dataFolder) && unfinishedRestore(config.dataFolder) !== null;
   const present = again ? 0 : await countFiles(config, drawers);
   const hasRegistry = !again && (await driver.presence()).kind !== 'missing';
-  const states: RestorePlan['states'] = {};
-  for (const { state, how } of rows) if (how !== 'memory') states[state] = (states[state] ?? 0) + 1;
   const kept = keys.files.filter((name) => isThere(keyPath(config, name)));
   const absent = keys.files.filter((name) => !kept.includes(name));
   const opens = keys.object !== null && passphrase !== null;
@@ -93,9 +94,7 @@ export async function planRestore({
   await requireRestorable(backup);
   const path = await backup.path(backup.manifest.registry, 'the registry');
   return {
-    states,
-    memory: rows.filter(({ how }) => how === 'memory').map(({ id }) => id),
-    missing: rows.filter(({ how }) => how === 'missing').map(({ id }) => id),
+    ...sandboxesOf(backup.manifest),
     copies: copies.filter(({ object }) => object !== null).length,
     bytes: [...objectsOf(backup.manifest).values()].reduce((sum, { bytes }) => sum + bytes, 0),
     aside: present > 0 || hasRegistry ? { files: present, registry: hasRegistry } : null,
@@ -103,6 +102,22 @@ export async function planRestore({
     keys: { kept, restored: opens ? absent : [], lost: opens ? [] : absent },
     closed: await closedSecrets(registryDriver({ driver: 'sqlite', path }), texts),
   };
+}
+
+function sandboxesOf({
+  rows,
+}: OpenedBackup['manifest']): Pick<RestorePlan, 'states' | 'memory' | 'missing' | 'stored'> {
+  const states: RestorePlan['states'] = {};
+  for (const { state, how } of rows) if (how !== 'memory') states[state] = (states[state] ?? 0) + 1;
+  const those = (by: BackupRow['how']) => rows.filter(({ how }) => how === by).map(({ id }) => id);
+  return { states, memory: those('memory'), missing: those('missing'), stored: those('stored').length };
+}
+
+/** What is restored, as the ledger names it. */
+function wordsFor({ manifest, replica }: OpenedBackup): string {
+  return replica === null
+    ? `the backup ${manifest.id}`
+    : `the replica as of ${new Date(manifest.begun_ms).toISOString()}`;
 }
 
 /**
@@ -127,7 +142,8 @@ export async function restoreAll(options: RestoreOptions): Promise<RestorePlan &
   }
   await backup.prepare([...objectsOf(manifest)].map(([sha256, { bytes }]) => ({ sha256, bytes })));
   const keys = await openKeys(options);
-  for (const [sha256, { bytes, names }] of objectsOf(manifest)) await backup.path({ sha256, bytes }, names.join(', '));
+  const ready = objectsOf(backup.manifest);
+  for (const [sha256, { bytes, names }] of ready) await backup.path({ sha256, bytes }, names.join(', '));
   await requireRestorable(backup);
 
   const before = unfinishedRestore(dataFolder);
@@ -143,15 +159,17 @@ export async function restoreAll(options: RestoreOptions): Promise<RestorePlan &
   for (const [name, text] of Object.entries(keys)) await layKey(keyPath(config, name), text);
   const stamps = await layFiles(options);
   await layRegistry(options, stamps, planned);
+  // Where replicas of the files of before end.
+  await removeTree(join(dataFolder, REPLICA_POSITIONS));
   await beginEpoch({
     driver,
     keysFolder: config.keysFolder,
     clock,
-    reason: `the backup ${manifest.id} was restored`,
+    reason: `${wordsFor(backup)} was restored`,
     actor: 'restore',
   });
   await endRestore(dataFolder);
-  return { ...planned, asideIn: isThere(join(dataFolder, aside)) ? aside : null };
+  return { ...planned, ...sandboxesOf(backup.manifest), asideIn: isThere(join(dataFolder, aside)) ? aside : null };
 }
 
 /** Texts of the key files that are to be laid: those that the folder has not. */
@@ -184,6 +202,9 @@ async function layKey(path: string, text: string): Promise<void> {
 
 /** Files placed at the same time: most of the time each waits for the disk. */
 const AT_ONCE = 4;
+
+/** Of the data folder; see lib/replication/positions.ts. */
+const REPLICA_POSITIONS = 'replica/positions';
 
 interface Laid {
   /** By sandbox. For a sandbox without a file of its own: the stamp of its snapshot or blueprint. */
@@ -228,14 +249,19 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
   const draft = await driver.draft(copy, { clock, thresholds: config });
   const { registry } = draft;
   try {
-    await registry.hosts.endTerms(clock.now());
+    const { replica } = backup;
+    await registry.hosts.endTerms(clock.now(), replica?.lastTerm);
     await settleRows(registry, options, laid);
-    await keepLastBackup(registry.facts, lastBackupOf(manifest, from, unreadableIn(manifest).length), clock);
-    await addFormerIssuer(registry.facts, manifest.issuer, clock);
+    if (replica === null) {
+      await keepLastBackup(registry.facts, lastBackupOf(manifest, from, unreadableIn(manifest).length), clock);
+    }
+    if (manifest.issuer !== '') await addFormerIssuer(registry.facts, manifest.issuer, clock);
     const lines = [
-      ledgerEntry({ clock }, null, RESTORING, 'backup.restored', {
-        reason: `${manifest.id}, made ${new Date(manifest.begun_ms).toISOString()}`,
-      }),
+      replica === null
+        ? ledgerEntry({ clock }, null, RESTORING, 'backup.restored', {
+            reason: `${manifest.id}, made ${new Date(manifest.begun_ms).toISOString()}`,
+          })
+        : ledgerEntry({ clock }, null, RESTORING, 'replica.restored', { reason: restoredInWords(replica) }),
     ];
     const lost = [...keys.lost, ...(issuerOf(config.keysFolder) === null ? [KEY_FILES.signing] : [])];
     const made = [...new Set(lost)].filter((name) => !isThere(keyPath(config, name)));
@@ -272,7 +298,7 @@ async function settleRows(
   for (const row of manifest.rows) {
     const stamp = laid.rows.get(row.id) ?? laid.copies.get(await sourceOf(registry, row.id, row.how)) ?? null;
     const address = restoredFile({ config, drawers }, row)?.address ?? null;
-    await settleRow({ registry, nowMs, from: manifest.id, row, address, stamp });
+    await settleRow({ registry, nowMs, from: restoredFrom(backup, row.id), row, address, stamp });
   }
 }
 

@@ -31,7 +31,7 @@ export function restoredFile(
 export interface RestoredRow {
   registry: Pick<Registry, 'instances'>;
   nowMs: number;
-  /** The backup's id. */
+  /** What it comes from, in words. */
   from: string;
   row: BackupRow;
   /** Address of its restored file; null when it has none of its own. */
@@ -52,7 +52,7 @@ export async function settleRow({ registry, nowMs, from, row, address, stamp }: 
   if (before.pending !== null) {
     await registry.instances.abandon(row.id, {}, [
       ledgerEntry({ clock }, before, RESTORING, 'reconcile.rolled_back', {
-        reason: `the backup was made during ${before.pending.verb}`,
+        reason: `what ${from} has was made during ${before.pending.verb}`,
       }),
     ]);
   }
@@ -62,7 +62,7 @@ export async function settleRow({ registry, nowMs, from, row, address, stamp }: 
   if (way.length === 0 && filed === null) return;
   const hops = [before.state, ...way];
   const fault = faultOf(row, stamp);
-  const reason = `backup ${from}`;
+  const isFound = fault === null && filed?.file != null && isOfFile(before.fault);
   await registry.instances.commit({
     id: row.id,
     from: before.state,
@@ -71,14 +71,16 @@ export async function settleRow({ registry, nowMs, from, row, address, stamp }: 
     generation: before.generation,
     ...(filed ?? { vfsPath: null, file: null, bytes: null }),
     ...(fault === null ? {} : { fault }),
+    ...(isFound ? { fault: null } : {}),
     now,
     ledger: [
       ...way.map((state, at) =>
-        ledgerEntry({ clock }, before, RESTORING, 'transition', { from: hops[at] as State, to: state, reason }),
+        ledgerEntry({ clock }, before, RESTORING, 'transition', { from: hops[at] as State, to: state, reason: from }),
       ),
       ...(fault === null && filed?.file != null
-        ? [ledgerEntry({ clock }, before, RESTORING, 'backup.placed', { reason })]
+        ? [ledgerEntry({ clock }, before, RESTORING, 'backup.placed', { reason: from })]
         : []),
+      ...(isFound ? [ledgerEntry({ clock }, before, RESTORING, 'fault.cleared', { reason: before.fault })] : []),
       ...(fault === null
         ? []
         : [ledgerEntry({ clock }, before, RESTORING, 'fault.raised', { reason: fault.fault, error: fault.reason })]),
@@ -94,6 +96,7 @@ function filedAs(
   stamp: FileStamp | null,
 ): Pick<Transition, 'vfsPath' | 'file' | 'bytes'> | null {
   const asBefore = { vfsPath: before.vfsPath, file: before.file };
+  if (row.how === 'stored') return null;
   if (row.how === 'missing') return asBefore;
   // Of a copy that is there the record was renewed for all that were made from it.
   if (row.how === 'shared') return stamp === null ? asBefore : null;
@@ -101,17 +104,21 @@ function filedAs(
     return before.vfsPath === null ? null : { vfsPath: null, file: null, bytes: null };
   }
   const sha256 = row.packed ? row.expands : row.object.sha256;
-  const quickCheck = row.how === 'online' && row.wrong === null ? 'ok' : (before.file?.quickCheck ?? null);
+  const isOfBefore = sha256 === (before.file?.sha256 ?? sha256);
+  const checked = isOfBefore ? (before.file?.quickCheck ?? null) : null;
+  const quickCheck = row.how === 'online' && row.wrong === null ? 'ok' : checked;
   const bytes = row.packed ? before.bytes : row.object.bytes;
   const identity = before.file?.identity ?? null;
   return { vfsPath: address, file: fileRecord(stamp, { sha256, quickCheck, identity }), bytes };
 }
 
+const isOfFile = (fault: InstanceRow['fault']) => fault === 'missing' || fault === 'corrupt';
+
 function faultOf(row: BackupRow, stamp: FileStamp | null): NonNullable<Transition['fault']> | null {
   if (row.how === 'missing' || (row.how === 'shared' && stamp === null)) {
     return {
       fault: 'missing',
-      reason: `The backup has no file of it: ${row.wrong ?? 'that of its copy is not in it'}.`,
+      reason: `There is no file of it in what was restored: ${row.wrong ?? 'that of its copy is not in it'}.`,
     };
   }
   return row.wrong === null ? null : { fault: 'corrupt', reason: `As it was backed up: ${row.wrong}.` };

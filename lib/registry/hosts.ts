@@ -7,6 +7,9 @@ export interface HostStore {
    * host's is this one's. `nowMs` in epoch milliseconds.
    */
   begin(name: string, nowMs: number, options: { alone: boolean }): Promise<number>;
-  /** After a restore: no row is anybody's any more, and the next host to begin has a new term. */
-  endTerms(nowMs: number): Promise<void>;
+  /**
+   * After a restore: no row is anybody's any more, and the next host to begin has a new term, which is later than
+   * `after` too: that of a host which began after the moment that was restored.
+   */
+  endTerms(nowMs: number, after?: number): Promise<void>;
 }

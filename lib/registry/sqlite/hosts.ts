@@ -55,10 +55,10 @@ export function openHosts(database: RegistryDatabase): SyncMethods<HostStore> {
         return next;
       });
     },
-    endTerms(nowMs) {
+    endTerms(nowMs, after = FIRST) {
       database.write(() => {
         // Without a row it had its first term before.
-        const last = all().all()[0]?.term ?? FIRST;
+        const last = Math.max(all().all()[0]?.term ?? FIRST, after);
         insert().run({ name: NOBODY, term: last + 1, sinceMs: nowMs });
         removeOthers().run({ name: NOBODY });
         disown().run();

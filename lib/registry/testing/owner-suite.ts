@@ -139,6 +139,15 @@ export function ownerSuite(driver: RegistryUnderTest): void {
     expect([await beside('two'), await beside('one')]).toEqual([4, 5]);
   });
 
+  test('a term after a restore is later than every term that is known of elsewhere', async () => {
+    const alone = () => registry.hosts.begin('one', START * 1000, { alone: true });
+    await alone();
+    await registry.hosts.endTerms(START * 1000, 7);
+    expect(await alone()).toBe(8);
+    await registry.hosts.endTerms(START * 1000, 3);
+    expect(await alone()).toBe(9);
+  });
+
   test('a registry whose host was not known before its restore begins with term 2', async () => {
     await registry.hosts.endTerms(START * 1000);
     expect(await registry.hosts.begin('one', START * 1000, { alone: true })).toBe(2);
