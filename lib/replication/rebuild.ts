@@ -12,11 +12,17 @@ import { LtxReader } from './ltx-reader.ts';
 import { unfinishedName } from './ltx-writer.ts';
 import { PieceWriter, writeWhole } from './piece-writer.ts';
 
+/** Where a database says by which version of the format it is written and read, and what says WAL. */
+const VERSIONS_AT = 18;
+const WAL_VERSION = 2;
+
 export interface RebuildRequest {
   /** A base and the segments after it, absolute, in order. */
   segments: readonly string[];
   /** The database, absolute. What is there is replaced. */
   target: string;
+  /** A database in WAL mode becomes one at rest, without a log. */
+  atRest?: boolean;
 }
 
 export interface Rebuilt {
@@ -40,13 +46,14 @@ interface State {
  * Makes the database, durable with its name. Throws `corrupt` when a segment is damaged or does not follow the one
  * before, and the system's errors; what was at the target is there still then.
  */
-export async function rebuild({ segments, target }: RebuildRequest): Promise<Rebuilt> {
+export async function rebuild({ segments, target, atRest = false }: RebuildRequest): Promise<Rebuilt> {
   const unfinished = unfinishedName(target);
-  const file = await createFile(unfinished, 'w');
+  const file = await createFile(unfinished, 'w+');
   try {
     let state: State | null = null;
     for (const path of segments) state = await applied(path, file, state);
     if (state === null) throw new WinterdockError('corrupt', 'There is no segment to make a database of.');
+    if (atRest) await leaveWal(file);
     const synced = performing({ kind: 'sync', path: unfinished }, () => file.sync());
     // Both read the same bytes, and wait for nothing of the other.
     const [{ sha256, bytes }] = await Promise.all([hashFile(unfinished), synced]);
@@ -59,6 +66,13 @@ export async function rebuild({ segments, target }: RebuildRequest): Promise<Reb
     await unlinkFile(unfinished);
     throw error;
   }
+}
+
+/** Sets the two bytes of the header that say how changes are made, where they say WAL. */
+async function leaveWal(file: FileHandle): Promise<void> {
+  const versions = Buffer.alloc(2);
+  await file.read(versions, 0, versions.length, VERSIONS_AT);
+  if (versions.every((version) => version === WAL_VERSION)) await writeWhole(file, versions.fill(1), VERSIONS_AT);
 }
 
 /** Writes the pages of a segment. `before`: what the file has; null: nothing, so the segment is a base. */
