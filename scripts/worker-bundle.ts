@@ -1,5 +1,5 @@
 /**
- * Bundles the code of the processes that the server starts again and again – workers, readers and those that make and
+ * Bundles the code of the processes that the server starts again and again – workers, readers, those that make and
  * open bundles – into `dist/workers`: few files instead of hundreds, of which a process loads what it uses. Starting a
  * worker takes a third of the processor time (docs/performance.md), a bundle process less than half. Knows the entries;
  * lib/base/bundled.ts says whether a bundle is current.
@@ -27,6 +27,7 @@ const ENTRIES = {
   worker: 'lib/guest/worker/worker.ts',
   reader: 'lib/vfs/reader.ts',
   bundle: 'lib/bundles/worker.ts',
+  base: 'lib/host/base-worker.ts',
   'python-thread': 'lib/guest/component-runner/python-thread.ts',
   'wasm-thread': 'lib/guest/component-runner/wasm-thread.ts',
   'sqlite-thread': 'lib/guest/sqlite/sqlite-thread.ts',

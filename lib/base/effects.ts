@@ -257,9 +257,9 @@ export function writeFile(
   return performing({ kind: 'create', path }, () => write(path, data, { mode, flag }));
 }
 
-/** Makes a new file with this text and has it on disk; its name is durable with `syncFolderNow`. Throws EEXIST. */
-export function writeNewFileNow(path: string, text: string, mode = 0o600): void {
-  performingNow({ kind: 'create', path }, () => writeFileSync(path, text, { mode, flag: 'wx' }));
+/** Makes a new file with these bytes and has it on disk; its name is durable with `syncFolderNow`. Throws EEXIST. */
+export function writeNewFileNow(path: string, data: string | Uint8Array, mode = 0o600): void {
+  performingNow({ kind: 'create', path }, () => writeFileSync(path, data, { mode, flag: 'wx' }));
   syncFileNow(path);
 }
 

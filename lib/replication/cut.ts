@@ -8,7 +8,7 @@ import { LogChanged, MOST_FRAMES } from './last-frames.ts';
 import { FRAME_HEADER_BYTES, LOG_HEADER_BYTES, LogReader, type LogSums, LogTooLong } from './log-reader.ts';
 import { isDatabaseSize, lockPage } from './ltx-header.ts';
 import { LtxWriter } from './ltx-writer.ts';
-import { MainFile, noDatabase } from './main-file.ts';
+import { MainFile, noDatabase, UnopenedPage } from './main-file.ts';
 import { type PageSource, segmentPages, TooManyPages } from './segment-pages.ts';
 
 /** How far a log was cut. Opaque to who keeps it. */
@@ -41,8 +41,11 @@ interface Target {
 export interface SegmentRequest extends Target {
   /** Absolute. */
   log: string;
-  /** The database, absolute. Nobody writes to it but by checkpoints of what was confirmed. */
-  main: string;
+  /**
+   * The database, absolute. Nobody writes to it but by checkpoints of what was confirmed. `bytes`: its size, when this
+   * process may not open it; a segment that needs a page of it is a gap.
+   */
+  main: string | { bytes: number };
   /** Where the segment before it ends; null: at the beginning of a log that began after it. */
   position: LogPosition | null;
   /** The position up to which the log may have been written over; null: nowhere. */
@@ -120,6 +123,7 @@ export async function cutSegment(request: SegmentRequest): Promise<CutResult> {
   } catch (error) {
     if (error instanceof LogChanged) return gap('the log changed while it was cut');
     if (error instanceof LogTooLong) return gap(TOO_LONG);
+    if (error instanceof UnopenedPage) return gap('a page is needed that is in the file alone');
     if (error instanceof TooManyPages) return gap('the database grew by too many pages at once');
     throw error;
   } finally {
@@ -147,9 +151,11 @@ async function cutFrom(
   if (found === null) return { kind: 'nothing' };
   const { commit, end } = found;
   if (!isDatabaseSize(commit, pageSize)) return gap('the log says a size that no database has');
-  const file = MainFile.open(main);
+  const isOpened = typeof main === 'string';
+  const file = isOpened ? MainFile.open(main) : MainFile.unopened(main.bytes);
   try {
-    if (file.size > 0 && file.readPageSize() !== pageSize) return gap('the database has pages of another size');
+    if (isOpened && file.size > 0 && file.readPageSize() !== pageSize)
+      return gap('the database has pages of another size');
     const source: PageSource = {
       log,
       file,

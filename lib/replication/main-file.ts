@@ -10,20 +10,30 @@ const MAGIC = 'SQLite format 3\0';
 /** A page of 65 536 bytes does not fit the two bytes of its size. */
 const LARGEST_AS = 1;
 
+/** A page is needed of a file that may not be opened. */
+export class UnopenedPage extends Error {}
+
 export class MainFile {
   /** Bytes when it was opened. */
   readonly size: number;
   readonly #descriptor: number | null;
+  readonly #isUnopened: boolean;
 
-  private constructor(descriptor: number | null, size: number) {
+  private constructor(descriptor: number | null, size: number, isUnopened = false) {
     this.#descriptor = descriptor;
     this.size = size;
+    this.#isUnopened = isUnopened;
   }
 
   /** Opens it (absolute). One that is not there, or no regular file, is as an empty one. */
   static open(path: string): MainFile {
     const opened = openRegularNow(path);
     return new MainFile(opened?.descriptor ?? null, opened?.size ?? 0);
+  }
+
+  /** One of so many bytes that this process may not open. */
+  static unopened(bytes: number): MainFile {
+    return new MainFile(null, bytes, true);
   }
 
   close(): void {
@@ -54,8 +64,9 @@ export class MainFile {
     return pageSize;
   }
 
-  /** A page; where the file ends, zeros. */
+  /** A page; where the file ends, zeros. Throws `UnopenedPage`. */
   page(page: number, pageSize: number): Buffer {
+    if (this.#isUnopened && (page - 1) * pageSize < this.size) throw new UnopenedPage();
     const bytes = Buffer.alloc(pageSize);
     if (this.#descriptor !== null) readNow(this.#descriptor, bytes, (page - 1) * pageSize);
     return bytes;

@@ -84,7 +84,9 @@ function rootScript({ readable, writable, hidden }: WorkerRootFolders): string {
   const folders = system.filter((path) => !isLink(path));
   // A folder that holds another comes first, so that it does not cover it.
   const named = readable.filter((path) => isThere(path) && !isWithin(path, folders)).toSorted();
-  const shownWithin = named.filter((path) => isWithin(path, hidden) && statSync(path).isDirectory());
+  const shownWithin = named.filter((path) => isWithin(path, hidden));
+  const filesWithin = shownWithin.filter((path) => !statSync(path).isDirectory());
+  const foldersWithin = shownWithin.map((path) => (filesWithin.includes(path) ? dirname(path) : path));
   const shown = [...folders, ...SYSTEM_FILES.filter(isThere), ...named.filter((path) => !shownWithin.includes(path))];
   const devices = DEVICES.filter(isThere);
   const written = writable.toSorted();
@@ -111,7 +113,8 @@ function rootScript({ readable, writable, hidden }: WorkerRootFolders): string {
       ...devices.map((path): [string, string] => [path, 'rbind']),
     ]),
     ...hidden.toSorted().map((path) => `if [ -d ${within(path)} ]; then ${inMemory(`${root}${path}`)}; fi`),
-    ...folderCommand(shownWithin),
+    ...folderCommand(foldersWithin),
+    ...filesWithin.map((path) => `: > ${within(path)}`),
     ...mounts(shownWithin.map((path): [string, string] => [path, 'rbind,ro'])),
     ...folderCommand(written),
     ...mounts([...written, '/proc'].map((path): [string, string] => [path, 'rbind'])),
