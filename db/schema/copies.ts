@@ -48,6 +48,8 @@ export const blueprints = sqliteTable(
     file: jsonColumn<FileRecord>('file').notNull(),
     created: integer('created').notNull(),
     actor: text('actor').notNull(),
+    /** What is set for its clones; null: nothing. */
+    replicate: text('replicate'),
   },
   (table) => [index('blueprints_by_hash').on(table.hash)],
 );

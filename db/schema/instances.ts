@@ -47,6 +47,8 @@ export const instances = sqliteTable(
     hotToWarmSeconds: integer('hot_to_warm_s'),
     idleToSuspendSeconds: integer('idle_to_suspend_s'),
     idleToFreezeSeconds: integer('idle_to_freeze_s'),
+    /** What is promised of its replica; null: what its tenant's or the server's setting says. */
+    replicate: text('replicate'),
     bytes: integer('bytes'),
     workbook: text('workbook'),
     /** The version that it is docked to; null without one, and for a name from before there were workbooks. */

@@ -4,20 +4,26 @@ import { jsonColumn } from '../columns.ts';
 import { index, integer, sql, sqliteTable, text, uniqueIndex } from '../drizzle.ts';
 
 /** A tenant's overrides; null falls back to the global value. A null quota is no limit. */
-export const tenants = sqliteTable('tenants', {
-  tenant: text('tenant').primaryKey(),
-  hotToWarmSeconds: integer('hot_to_warm_s'),
-  idleToSuspendSeconds: integer('idle_to_suspend_s'),
-  idleToFreezeSeconds: integer('idle_to_freeze_s'),
-  maxSandboxes: integer('max_sandboxes'),
-  maxActive: integer('max_active'),
-  maxBytes: integer('max_bytes'),
-  maxDailyCpuSeconds: integer('max_daily_cpu_s'),
-  /** The longest time of a run; null: the server's. */
-  maxRunSeconds: integer('max_run_s'),
-  /** The longest time that a call may ask for; null: its policy's. */
-  maxCallSeconds: integer('max_call_s'),
-});
+export const tenants = sqliteTable(
+  'tenants',
+  {
+    tenant: text('tenant').primaryKey(),
+    hotToWarmSeconds: integer('hot_to_warm_s'),
+    idleToSuspendSeconds: integer('idle_to_suspend_s'),
+    idleToFreezeSeconds: integer('idle_to_freeze_s'),
+    maxSandboxes: integer('max_sandboxes'),
+    maxActive: integer('max_active'),
+    maxBytes: integer('max_bytes'),
+    maxDailyCpuSeconds: integer('max_daily_cpu_s'),
+    /** The longest time of a run; null: the server's. */
+    maxRunSeconds: integer('max_run_s'),
+    /** The longest time that a call may ask for; null: its policy's. */
+    maxCallSeconds: integer('max_call_s'),
+    /** What is promised of the replicas of its sandboxes; null: what the server promises. */
+    replicate: text('replicate'),
+  },
+  (table) => [index('tenants_with_replicate').on(table.tenant, table.replicate).where(sql`replicate is not null`)],
+);
 
 /**
  * Tenants that are being or were forgotten. While a forgetting is open, triggers refuse new rows for its tenant, and

@@ -192,7 +192,7 @@ export function rowFromBackup(
   { id, isNew }: { id: InstanceId; isNew: boolean },
 ): Omit<NewInstance, 'vfsPath' | 'file' | 'bytes'> {
   const { tenant, ephemeral, policy, keepHot, labels, workbook, workbookVersion } = was;
-  const { hotToWarmSeconds, idleToSuspendSeconds, idleToFreezeSeconds } = was;
+  const { hotToWarmSeconds, idleToSuspendSeconds, idleToFreezeSeconds, replicate } = was;
   const { lineageBlueprint, lineageSnapshot, lineageParent } = was;
   return {
     id,
@@ -205,6 +205,7 @@ export function rowFromBackup(
     hotToWarmSeconds,
     idleToSuspendSeconds,
     idleToFreezeSeconds,
+    replicate,
     labels,
     workbook,
     workbookVersion,

@@ -14,3 +14,7 @@ export function choice(flags: string, text: string, words: readonly string[], by
 
 /** `--policy`, with every policy that a sandbox can get. */
 export const policyChoice = (text: string): Option => choice('--policy <policy>', text, OFFERED_POLICIES);
+
+/** `--replicate`, what is promised of a replica; seconds are typed. */
+export const replicateChoice = (text: string): Option =>
+  choice('--replicate <promise>', `${text}: off, filed, or seconds such as 1s`, ['off', 'filed', '1s']);

@@ -25,7 +25,14 @@ const THRESHOLDS = {
   idle_to_suspend_s: '--idle-to-suspend',
   idle_to_freeze_s: '--idle-to-freeze',
 };
-const SANDBOX = { name: '--name', policy: '--policy', labels: '--label', keep_hot: '--keep-hot', ...THRESHOLDS };
+const SANDBOX = {
+  name: '--name',
+  policy: '--policy',
+  labels: '--label',
+  keep_hot: '--keep-hot',
+  replicate: '--replicate',
+  ...THRESHOLDS,
+};
 const SCHEDULE = ['id', 'schedule'];
 const TERMINAL = ['id', 'terminal'];
 const WORKBOOK = { tenant: '--tenant', version: '--version' };
@@ -95,7 +102,11 @@ const COMMANDS: Partial<Record<CallName, CommandLine>> = {
     args: ['id'],
     options: { count: '--count', name: '--name', start: '--start', tenant: '--tenant', policy: '--policy' },
   },
-  createBlueprint: { words: 'blueprints create', args: ['.name'], options: { from_instance: '--from' } },
+  createBlueprint: {
+    words: 'blueprints create',
+    args: ['.name'],
+    options: { from_instance: '--from', replicate: '--replicate' },
+  },
   listBlueprints: { words: 'blueprints list', options: PAGE },
   getBlueprint: { words: 'blueprints show', args: ['name'] },
   deleteBlueprint: { words: 'blueprints delete', args: ['name'], always: ['--yes'] },
@@ -166,6 +177,7 @@ const COMMANDS: Partial<Record<CallName, CommandLine>> = {
       max_daily_cpu_s: '--max-daily-cpu',
       max_call_s: '--max-call',
       max_run_s: '--max-run',
+      replicate: '--replicate',
       ...THRESHOLDS,
     },
   },

@@ -98,6 +98,7 @@ export type Blueprint = {
   name: string;
   tenant: string | null;
   source: string | null;
+  replicate: string | null;
   hash: string;
   bytes: number;
   volumes: Array<'workspace' | 'memory' | 'tmp'>;
@@ -201,10 +202,12 @@ export type ComponentPort = {
 export type CreateBlueprintInput = {
   name: string;
   from_instance: string;
+  replicate?: string | undefined;
 };
 
 export type CreateBlueprintQuery = {
   name?: string | undefined;
+  replicate?: string | undefined;
 };
 
 export type CreateInput = {
@@ -227,6 +230,7 @@ export type CreateInput = {
    */
   timeout_secs?: number | undefined;
   idle_to_freeze_s?: number | undefined;
+  replicate?: string | undefined;
   labels?: Record<string, string> | undefined;
   workbook?: string | undefined;
   vfs_path?: ':memory:' | undefined;
@@ -646,6 +650,13 @@ export type Imported = {
   hot_to_warm_s: number | null;
   idle_to_suspend_s: number | null;
   idle_to_freeze_s: number | null;
+  own_replicate: string | null;
+  replicate: string;
+  recovery_point: {
+    at: number | null;
+    behind_s: number | null;
+    as: 'live' | 'filed' | 'none';
+  };
   attached: number;
   calls: number;
   bytes: number | null;
@@ -716,6 +727,13 @@ export type Instance = {
   hot_to_warm_s: number | null;
   idle_to_suspend_s: number | null;
   idle_to_freeze_s: number | null;
+  own_replicate: string | null;
+  replicate: string;
+  recovery_point: {
+    at: number | null;
+    behind_s: number | null;
+    as: 'live' | 'filed' | 'none';
+  };
   attached: number;
   calls: number;
   bytes: number | null;
@@ -1120,6 +1138,7 @@ export type PatchInput = {
    */
   timeout_secs?: number | null | undefined;
   idle_to_freeze_s?: number | null | undefined;
+  replicate?: string | null | undefined;
   policy?: 'posix' | 'minimal' | 'compute' | 'network' | undefined;
   workbook?: string | null | undefined;
   /** Of the workbook that is named, else of the one that it has; by default the newest. */
@@ -1906,6 +1925,7 @@ export type Tenant = {
   idle_to_freeze_s: number | null;
   max_run_s: number | null;
   max_call_s: number | null;
+  replicate: string | null;
   thresholds: {
     hot_to_warm_s: number;
     idle_to_suspend_s: number;
@@ -2016,6 +2036,7 @@ export type TenantPatchInput = {
   /** The longest time of a run, in place of `WB_MAX_RUN`. Null takes it away. */
   max_run_s?: number | null | undefined;
   max_call_s?: number | null | undefined;
+  replicate?: string | null | undefined;
 };
 
 export type TenantUsage = {

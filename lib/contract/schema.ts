@@ -25,6 +25,7 @@ import {
 import { instanceIdSchema, slugSchema } from './schema/ids.ts';
 import { jobSchema } from './schema/jobs.ts';
 import { salvagedSchema } from './schema/repairs.ts';
+import { recoveryPointSchema, replicateSchema } from './schema/replicas.ts';
 import { fromStoredSchema, storedNeedsReason, storedObjectSchema, uploadSchema } from './schema/stored.ts';
 
 export { OFFERED_POLICIES, whyNotOffered } from '../workers/protocol/policies.ts';
@@ -94,6 +95,11 @@ export const instanceSchema = z
     hot_to_warm_s: z.int().nullable(),
     idle_to_suspend_s: z.int().nullable(),
     idle_to_freeze_s: z.int().nullable(),
+    /** What is set for it itself of its replica; null: what its tenant or the server says. */
+    own_replicate: z.string().nullable(),
+    /** What applies to it: `off` on a server without a replica. */
+    replicate: z.string(),
+    recovery_point: recoveryPointSchema,
     /** Terminals that are attached. */
     attached: z.int().min(0),
     /** Calls and runs under way, and those that wait for their turn. Each of them holds it as it is. */
@@ -216,6 +222,7 @@ export const createSchema = z
     idle_to_suspend_s: thresholdSchema.optional(),
     timeout_secs: thresholdSchema.optional().meta(TIMEOUT_WORDS),
     idle_to_freeze_s: thresholdSchema.optional(),
+    replicate: replicateSchema.optional(),
     labels: labelsSchema.optional(),
     workbook: workbookNameSchema.optional(),
     vfs_path: z.literal(':memory:').optional(),
@@ -233,6 +240,7 @@ export const patchSchema = z
     idle_to_suspend_s: thresholdSchema.nullable().optional(),
     timeout_secs: thresholdSchema.nullable().optional().meta(TIMEOUT_WORDS),
     idle_to_freeze_s: thresholdSchema.nullable().optional(),
+    replicate: replicateSchema.nullable().optional(),
     policy: policySchema.optional(),
     ...dockingSchemas,
   })

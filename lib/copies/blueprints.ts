@@ -26,17 +26,23 @@ interface CloneRequest extends SeededAs {
   start?: boolean;
 }
 
+interface NewBlueprint {
+  name: string;
+  /** What its clones are set to of their replicas; null: nothing. */
+  replicate: string | null;
+}
+
 export interface Blueprints {
   /**
    * Makes one from the volumes of a sandbox that may be shared: not from its memory, because every tenant may use a
    * blueprint. Works in any state and wakes nothing. Throws `conflict` for a taken name, and what a snapshot throws.
    */
-  fromInstance(name: string, instance: InstanceId, cause: AuditContext): Promise<BlueprintRow>;
+  fromInstance(made: NewBlueprint, instance: InstanceId, cause: AuditContext): Promise<BlueprintRow>;
   /**
    * Makes one from a bundle or a VFS file, which `save` writes to the given path. Throws `validation` when it is
    * neither, and `conflict` for a taken name.
    */
-  fromUpload(name: string, save: SaveUpload, cause: AuditContext): Promise<BlueprintRow>;
+  fromUpload(made: NewBlueprint, save: SaveUpload, cause: AuditContext): Promise<BlueprintRow>;
   get(name: string): Promise<BlueprintRow>;
   /** Answers one read of what is in it. Throws `not_found`, `missing_file`, `corrupt`. */
   read<R extends ReadRequest>(name: string, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
@@ -75,7 +81,7 @@ export function createBlueprints(parts: {
   };
 
   const keep = async (
-    name: string,
+    { name, replicate }: NewBlueprint,
     source: { id: InstanceId; tenant: string } | null,
     make: (path: string) => Promise<VfsCopy>,
     cause: AuditContext,
@@ -92,6 +98,7 @@ export function createBlueprints(parts: {
         source: source?.id ?? null,
         created: epochSeconds(clock),
         actor: cause.actor,
+        replicate,
       };
       const summary = `${name}, sha256:${row.hash}, ${row.bytes} bytes${origin()}`;
       await registry.copies.addBlueprint(row, entry('blueprint.made', { reason: summary, tookMs: elapsedMs(started) }));
@@ -111,12 +118,12 @@ export function createBlueprints(parts: {
   };
 
   return {
-    async fromInstance(name, instance, cause) {
+    async fromInstance(wanted, instance, cause) {
       const source = await requireInstance(parts, instance);
       const copyTo = (path: string) => sandboxes.copyOut(instance, path, { volumes: SHARED_VOLUMES });
-      return keep(name, source, copyTo, cause, async () => carriedNames(await registry.environments.of(instance)));
+      return keep(wanted, source, copyTo, cause, async () => carriedNames(await registry.environments.of(instance)));
     },
-    fromUpload(name, save, cause) {
+    fromUpload(wanted, save, cause) {
       let names: readonly string[] = [];
       let from = '';
       const importTo = async (path: string) => {
@@ -126,7 +133,7 @@ export function createBlueprints(parts: {
         return copied;
       };
       return keep(
-        name,
+        wanted,
         null,
         importTo,
         cause,
@@ -161,6 +168,7 @@ export function createBlueprints(parts: {
           name: request.name ?? null,
           policy: DEFAULT_POLICY,
           lineage: { blueprint: name, snapshot: null, parent: null },
+          replicate: row.replicate,
           start: request.start ?? false,
           ...seededAs(request),
         },

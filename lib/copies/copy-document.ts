@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { COPY_KINDS, type CopyKind } from '../base/copy-paths.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { SLUG } from '../base/ids.ts';
+import { REPLICATE_FORM } from '../base/replicate-form.ts';
 import type { BlueprintRow, SnapshotRow } from '../registry/copies.ts';
 import { NOBODYS } from '../registry/store-names.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
@@ -23,6 +24,8 @@ const text = z.string().max(TEXT_LENGTH);
 const time = z.int().min(0).max(LATEST);
 const size = z.int().min(0);
 const slug = z.string().regex(SLUG);
+/** Documents of earlier versions lack it. */
+const replicate = z.string().regex(REPLICATE_FORM).nullable().default(null);
 const made = { created: time, actor: text };
 
 const documentSchema = z.object({
@@ -41,7 +44,7 @@ const documentSchema = z.object({
     .max(MOST_COPY_ROWS)
     .optional(),
   blueprints: z
-    .array(z.object({ ...made, name: slug, source: slug.nullable() }))
+    .array(z.object({ ...made, name: slug, source: slug.nullable(), replicate }))
     .max(MOST_COPY_ROWS)
     .optional(),
 });
@@ -69,7 +72,13 @@ export function copyDocument(
     sha256: hash,
     ...(first && { bytes: first.bytes, volumes: first.volumes }),
     snapshots: snapshots.map(({ id, source, tag, created, actor }) => ({ id, source, tag, created, actor })),
-    blueprints: blueprints.map(({ name, source, created, actor }) => ({ name, source, created, actor })),
+    blueprints: blueprints.map(({ name, source, created, actor, replicate }) => ({
+      name,
+      source,
+      created,
+      actor,
+      replicate,
+    })),
   };
   return Buffer.from(`${JSON.stringify(document, null, 2)}\n`);
 }

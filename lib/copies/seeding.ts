@@ -56,6 +56,8 @@ export interface SeedRequest extends SeededAs {
   lineage: { blueprint: string | null; snapshot: string | null; parent: InstanceId | null };
   /** The version of a workbook that they are docked to; absent: none. */
   docking?: Pick<InstanceRow, 'workbook' | 'workbookVersion'>;
+  /** What they are set to of their replicas; absent or null: nothing. */
+  replicate?: string | null;
   /** Whether to resume them in the background. */
   start: boolean;
 }
@@ -127,6 +129,7 @@ export class Seeding {
       hotToWarmSeconds: null,
       idleToSuspendSeconds: null,
       idleToFreezeSeconds: null,
+      replicate: request.replicate ?? null,
       labels: { ...request.labels },
       workbook: docking?.workbook ?? null,
       workbookVersion: docking?.workbookVersion ?? null,

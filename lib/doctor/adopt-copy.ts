@@ -52,7 +52,7 @@ export async function adoptCopy(
   }
   const name = `adopted-${key.slice(0, NAMED_BY)}`;
   await registry.copies.addBlueprint(
-    { ...content, ...made, name, tenant: null, source: null },
+    { ...content, ...made, name, tenant: null, source: null, replicate: null },
     line('blueprint.adopted', name),
   );
   return `blueprint ${name}`;

@@ -46,7 +46,11 @@ export interface CopyOperations {
 
   createBlueprint(caller: Caller, input: CreateBlueprintInput): Promise<Blueprint>;
   /** From the SQLite file of a sandbox. */
-  uploadBlueprint(caller: Caller, name: string, upload: UploadStream): Promise<Blueprint>;
+  uploadBlueprint(
+    caller: Caller,
+    made: Pick<CreateBlueprintInput, 'name' | 'replicate'>,
+    upload: UploadStream,
+  ): Promise<Blueprint>;
   listBlueprints(caller: Caller, query: BlueprintsQuery): Promise<ListPage<Blueprint>>;
   getBlueprint(caller: Caller, name: string): Promise<Blueprint>;
   deleteBlueprint(caller: Caller, name: string): Promise<void>;
@@ -98,6 +102,7 @@ export function copyOperations(parts: {
       name: row.name,
       tenant: tenants === null || tenants.includes(row.tenant ?? '') ? row.tenant : null,
       source: tenants === null || tenants.includes(row.tenant ?? '') ? row.source : null,
+      replicate: row.replicate,
       ...contentOf(row),
       created: row.created,
       actor: row.actor,
@@ -118,10 +123,12 @@ export function copyOperations(parts: {
     restoreSnapshot: async (caller, id, input, made) =>
       serializeAll(await snapshots.restore(id, { ...input, ...made }, auditContextOf(caller))),
 
-    createBlueprint: async (caller, { name, from_instance: instance }) =>
-      blueprintOf(caller, await blueprints.fromInstance(name, instance, auditContextOf(caller))),
-    uploadBlueprint: async (caller, name, upload) =>
-      blueprintOf(caller, await blueprints.fromUpload(name, (path) => upload.saveTo(path), auditContextOf(caller))),
+    createBlueprint: async (caller, { name, from_instance: instance, replicate = null }) =>
+      blueprintOf(caller, await blueprints.fromInstance({ name, replicate }, instance, auditContextOf(caller))),
+    async uploadBlueprint(caller, { name, replicate = null }, upload) {
+      const save = (path: string) => upload.saveTo(path);
+      return blueprintOf(caller, await blueprints.fromUpload({ name, replicate }, save, auditContextOf(caller)));
+    },
     async listBlueprints(caller, { limit, cursor }) {
       const { rows, next } = await blueprints.list(limit, cursor);
       return { items: await Promise.all(rows.map((row) => blueprintOf(caller, row))), next };

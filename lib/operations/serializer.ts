@@ -10,7 +10,7 @@ import { isBlocking, STUCK_SECONDS } from '../lifecycle/words.ts';
 import type { JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerLine, Thresholds } from '../registry/types.ts';
-import type { LiveStatus, Sandboxes } from '../sandboxes/sandboxes.ts';
+import type { LiveStatus, ReplicaStatus, Sandboxes } from '../sandboxes/sandboxes.ts';
 
 export interface InstanceSerializer {
   /** `thresholds`: those of its tenant, when the caller has them already. */
@@ -91,6 +91,9 @@ function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy
     hot_to_warm_s: row.hotToWarmSeconds,
     idle_to_suspend_s: row.idleToSuspendSeconds,
     idle_to_freeze_s: row.idleToFreezeSeconds,
+    own_replicate: row.replicate,
+    replicate: live.replica.replicate,
+    recovery_point: recoveryPointOf(live.replica),
     attached: live.attached,
     calls: live.calls,
     bytes: row.bytes,
@@ -102,6 +105,14 @@ function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy
     upload: live.upload,
     host: row.ownerHost,
     term: row.ownerTerm,
+  };
+}
+
+function recoveryPointOf({ atMs, behindMs, as }: ReplicaStatus): Instance['recovery_point'] {
+  return {
+    at: atMs === null ? null : Math.floor(atMs / 1000),
+    behind_s: behindMs === null ? null : behindMs / 1000,
+    as,
   };
 }
 

@@ -16,6 +16,7 @@ type Changeable = Pick<
   | 'hot_to_warm_s'
   | 'idle_to_suspend_s'
   | 'idle_to_freeze_s'
+  | 'own_replicate'
   | 'policy'
   | 'workbook'
   | 'workbook_version'
@@ -34,6 +35,7 @@ export function settingsTag(of: Changeable): string {
     hot_to_warm_s,
     idle_to_suspend_s,
     idle_to_freeze_s,
+    own_replicate,
     policy,
     workbook,
     workbook_version,
@@ -46,6 +48,7 @@ export function settingsTag(of: Changeable): string {
     hot_to_warm_s,
     idle_to_suspend_s,
     idle_to_freeze_s,
+    own_replicate,
     policy,
     workbook,
     workbook_version,
@@ -62,6 +65,7 @@ export function requireTag(row: InstanceRow, ifMatch: string): void {
     hot_to_warm_s: row.hotToWarmSeconds,
     idle_to_suspend_s: row.idleToSuspendSeconds,
     idle_to_freeze_s: row.idleToFreezeSeconds,
+    own_replicate: row.replicate,
     workbook_version: row.workbookVersion,
   });
   const named = ifMatch.split(',').map((one) => one.trim());

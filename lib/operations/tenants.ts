@@ -96,6 +96,10 @@ export function tenantOperations(parts: {
       if (Object.keys(limits).length > 0) {
         await registry.quotas.set(tenant, limits, entry(caller, tenant, changesInWords(patch, QUOTA_NAMES)));
       }
+      if (patch.replicate !== undefined) {
+        const line = entry(caller, tenant, changesInWords(patch, ['replicate']));
+        await registry.quotas.setReplicate(tenant, patch.replicate, line);
+      }
       return serialize((await registry.quotas.tenant(tenant)) ?? emptyRow(tenant));
     },
 
@@ -125,11 +129,12 @@ function emptyRow(tenant: string): TenantRow {
     volumes: { instances: 0, workspace: 0, memory: 0, tmp: 0 },
     thresholds: { hotToWarmSeconds: null, idleToSuspendSeconds: null, idleToFreezeSeconds: null },
     quotas: NO_QUOTAS,
+    replicate: null,
   };
 }
 
 function tenantOf(
-  { tenant, counts, bytes, volumes, thresholds, quotas }: TenantRow,
+  { tenant, counts, bytes, volumes, thresholds, quotas, replicate }: TenantRow,
   {
     applied,
     last,
@@ -159,6 +164,7 @@ function tenantOf(
     idle_to_freeze_s: thresholds.idleToFreezeSeconds,
     max_run_s: quotas.maxRunSeconds,
     max_call_s: quotas.maxCallSeconds,
+    replicate,
     thresholds: {
       hot_to_warm_s: applied.hotToWarmSeconds,
       idle_to_suspend_s: applied.idleToSuspendSeconds,

@@ -45,6 +45,8 @@ export interface BlueprintRow extends CopyContent {
   source: InstanceId | null;
   created: number;
   actor: string;
+  /** What is set for the replicas of its clones; null: nothing. */
+  replicate: string | null;
 }
 
 export interface SnapshotFilter {

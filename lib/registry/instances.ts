@@ -29,6 +29,7 @@ export interface InstancePatch {
   hotToWarmSeconds?: number | null;
   idleToSuspendSeconds?: number | null;
   idleToFreezeSeconds?: number | null;
+  replicate?: string | null;
   policy?: string;
   workbook?: string | null;
   workbookVersion?: number | null;

@@ -35,6 +35,8 @@ export interface TenantRow {
   /** The tenant's own settings. */
   thresholds: { [K in keyof Thresholds]: number | null };
   quotas: QuotaLimits;
+  /** The tenant's own setting of replicas; null: the server's. */
+  replicate: string | null;
 }
 
 export interface TenantFilter {
@@ -57,6 +59,12 @@ export interface QuotaStore {
   maxRunSeconds(tenant: string): Promise<number | null>;
   /** The tenant's own longest time of a call, in seconds; null: none. */
   maxCallSeconds(tenant: string): Promise<number | null>;
+  /** What is set for the replicas of a tenant's sandboxes; null: nothing. */
+  replicateOf(tenant: string): Promise<string | null>;
+  /** Sets it; null takes it back to the server's. */
+  setReplicate(tenant: string, replicate: string | null, ledger: LedgerEntry): Promise<string | null>;
+  /** The tenants that have one, in no order: a few, or all of them. */
+  replicated(): Promise<{ tenant: string; replicate: string }[]>;
   /** Bytes that a tenant may still add; null without a limit, 0 when it has more than it may. */
   bytesLeft(tenant: string): Promise<number | null>;
   /**

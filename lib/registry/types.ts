@@ -98,6 +98,8 @@ export interface InstanceRow {
   hotToWarmSeconds: number | null;
   idleToSuspendSeconds: number | null;
   idleToFreezeSeconds: number | null;
+  /** What is promised of its replica (`off`, `filed`, `1s` to `3600s`); null: what its tenant or the server says. */
+  replicate: string | null;
   /** Size of the file at rest, or as last measured. */
   bytes: number | null;
   workbook: string | null;
@@ -151,6 +153,7 @@ export interface NewInstance {
   hotToWarmSeconds: number | null;
   idleToSuspendSeconds: number | null;
   idleToFreezeSeconds: number | null;
+  replicate?: string | null;
   labels: Record<string, string>;
   workbook: string | null;
   workbookVersion?: number | null;

@@ -249,8 +249,9 @@ export const WRITE_RULES: WriteRules = {
   shares: { add: nothing, list: 'read', find: 'read' },
   quotas: {
     set: { answer: async (registry, [tenant]) => (await registry.quotas.tenant(tenant))?.quotas ?? NO_QUOTAS },
+    setReplicate: { answer: (registry, [tenant]) => registry.quotas.replicateOf(tenant) },
     reserve: nothing,
-    ...reads('tenants', 'tenant', 'maxRunSeconds', 'maxCallSeconds', 'bytesLeft'),
+    ...reads('tenants', 'tenant', 'replicateOf', 'replicated', 'maxRunSeconds', 'maxCallSeconds', 'bytesLeft'),
   },
   tenantForgettings: {
     begin: nothing,

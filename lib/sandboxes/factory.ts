@@ -50,7 +50,7 @@ import { watchProcess } from './recovery/process-watch.ts';
 import { reconcile, settleInterrupted } from './recovery/reconcile.ts';
 import { SCRUB_PACE, type ScrubPace, scrubForever } from './recovery/scrub.ts';
 import { Runtimes, type SandboxRuntime } from './runtimes.ts';
-import type { LiveStatus, ResumeResult, Sandboxes } from './sandboxes.ts';
+import type { LiveStatus, ReplicaStatus, ResumeResult, Sandboxes } from './sandboxes.ts';
 import { takeStored } from './store/from-stored.ts';
 import { DrawerStore, type StoreBelowOptions } from './store/store-below.ts';
 
@@ -229,7 +229,11 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       attachments.hold(id, attachment, now(engine));
     },
     detach: (id, attachment) => attachments.release(id, attachment, now(engine)),
-    live: (row) => ({ ...statusOf(runtimes.peek(row.id), row), upload: below?.uploadOf(row) ?? 'none' }),
+    live: (row) => ({
+      ...statusOf(runtimes.peek(row.id), row),
+      upload: below?.uploadOf(row) ?? 'none',
+      replica: NOT_REPLICATED,
+    }),
     get attachedIds() {
       return runtimes.values().flatMap(({ id, attached }) => (attached > 0 ? [id] : []));
     },
@@ -307,7 +311,10 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
 }
 
 /** What is in memory about a sandbox, as callers see it. */
-function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): Omit<LiveStatus, 'upload'> {
+/** On a server without a replica. */
+const NOT_REPLICATED: ReplicaStatus = { replicate: 'off', atMs: null, behindMs: null, as: 'none' };
+
+function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): Omit<LiveStatus, 'upload' | 'replica'> {
   const warmSince = row.state === 'active' ? (runtime?.warmSince ?? null) : null;
   return {
     thermal: row.state !== 'active' ? 'cold' : warmSince === null ? 'hot' : 'warm',

@@ -67,6 +67,18 @@ export interface LiveStatus {
   isLocked: boolean;
   /** Whether its file is to go to the store. */
   upload: 'none' | 'queued' | 'running';
+  replica: ReplicaStatus;
+}
+
+/** What is promised of the replica of a sandbox, and how far it is. */
+export interface ReplicaStatus {
+  /** `off`, `filed`, or seconds such as `1s`; `off` without a replica. */
+  replicate: string;
+  /** Epoch milliseconds of the newest state that the store has; null: it has none. */
+  atMs: number | null;
+  /** Milliseconds for which the store has lacked something that was committed; null: nobody knows. */
+  behindMs: number | null;
+  as: 'live' | 'filed' | 'none';
 }
 
 /** What a server does with the object store below its drawers. */

@@ -11,7 +11,7 @@ export function POST(request: Request): Promise<Response> {
   return answerForm(request, '/blueprints#upload', async (caller) => {
     const { fields, upload } = await readUpload(request);
     const { name } = parse(formSchema, { name: fields.name?.trim() }, 'form');
-    await getHost().operations.uploadBlueprint(caller, name, upload);
+    await getHost().operations.uploadBlueprint(caller, { name }, upload);
     return redirectTo(request, `/blueprints/${name}`);
   });
 }

@@ -70,6 +70,16 @@ export function InstanceFacts({
             {freezeAfter} <span className="text-small text-ink-3">{own(instance.idle_to_freeze_s)}</span>
           </Entry>
         )}
+        <Entry name="Replicates">
+          {instance.replicate === 'off' ? 'off' : instance.replicate}{' '}
+          <span className="text-small text-ink-3">
+            {instance.own_replicate === null
+              ? 'as for its tenant'
+              : instance.own_replicate === instance.replicate
+                ? 'set for it'
+                : `${instance.own_replicate} is set for it; this server has no replica`}
+          </span>
+        </Entry>
         <Entry name="Last active">
           <RelativeTime at={instance.updated} rendered={rendered} />
         </Entry>

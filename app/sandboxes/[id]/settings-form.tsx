@@ -126,6 +126,10 @@ export function SandboxSettingsForm({
         {text('hold_until', 'No automatic move before this time. Empty: no hold.', {
           type: 'datetime-local',
         })}
+        {text(
+          'replicate',
+          'off, filed, or seconds such as 1s: so much later at most, all it commits is in the replica. Empty: as for its tenant.',
+        )}
         <label className="flex items-baseline gap-2 sm:pt-7">
           <input
             key={shownValue('keep_hot')}

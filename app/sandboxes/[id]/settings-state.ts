@@ -10,6 +10,7 @@ export const SETTING_KEYS = [
   'idle_to_freeze_s',
   'hold_until',
   'keep_hot',
+  'replicate',
 ] as const;
 export type Setting = (typeof SETTING_KEYS)[number];
 export type SettingsText = Record<Setting, string>;
@@ -34,4 +35,5 @@ export const SETTING_NAMES: Readonly<Record<Setting, string>> = {
   idle_to_freeze_s: 'Freezes after',
   hold_until: 'Not before (UTC)',
   keep_hot: 'Keep hot',
+  replicate: 'Replicates',
 };

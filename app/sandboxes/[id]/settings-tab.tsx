@@ -66,6 +66,7 @@ const SETTING_KINDS: Readonly<Record<Setting, FieldKind>> = {
   idle_to_freeze_s: 'length',
   hold_until: 'moment',
   keep_hot: 'true',
+  replicate: 'text',
 };
 
 export async function SettingsTab({

@@ -11,18 +11,27 @@ const HELD = {
   idle_to_freeze_s: null,
   hold_until: 1_763_789_400,
   keep_hot: false,
+  replicate: '5s',
 };
-const BASE = settingsAsText(HELD);
+const BASE = settingsAsText({ ...HELD, own_replicate: HELD.replicate });
 const over = (values: Partial<SettingsText>): SettingsText => ({ ...BASE, ...values });
 
 test('unchanged values parse to the current settings', () => {
   expect(parseSettings(BASE, SETTING_KEYS)).toEqual({ patch: HELD, errors: {} });
-  const nothing = settingsAsText({ ...HELD, name: null, labels: {}, hold_until: null, keep_hot: true });
-  expect(parseSettings(nothing, ['name', 'labels', 'hold_until', 'keep_hot']).patch).toEqual({
+  const nothing = settingsAsText({
+    ...HELD,
     name: null,
     labels: {},
     hold_until: null,
     keep_hot: true,
+    own_replicate: null,
+  });
+  expect(parseSettings(nothing, ['name', 'labels', 'hold_until', 'keep_hot', 'replicate']).patch).toEqual({
+    name: null,
+    labels: {},
+    hold_until: null,
+    keep_hot: true,
+    replicate: null,
   });
 });
 

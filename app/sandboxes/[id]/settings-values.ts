@@ -22,6 +22,7 @@ export function settingsAsText(
     | 'idle_to_freeze_s'
     | 'hold_until'
     | 'keep_hot'
+    | 'own_replicate'
   >,
 ): SettingsText {
   const length = (seconds: number | null) => (seconds === null ? '' : thresholdInWords(seconds));
@@ -34,6 +35,7 @@ export function settingsAsText(
     idle_to_freeze_s: length(instance.idle_to_freeze_s),
     hold_until: instance.hold_until === null ? '' : formatMinute(instance.hold_until),
     keep_hot: instance.keep_hot ? '1' : '',
+    replicate: instance.own_replicate ?? '',
   };
 }
 

@@ -1,5 +1,5 @@
 'use server';
-/** The server action that sets a tenant's quotas. */
+/** The server actions that set a tenant's quotas and what is promised of its replicas. */
 import { refresh } from 'next/cache';
 import { slugSchema, type TenantPatch, tenantPatchSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -7,6 +7,7 @@ import { requireCaller } from '../../caller.ts';
 import { expectTexts, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 import { LIMITS, type LimitsState, readLimits } from './limits.ts';
+import type { ReplicaState } from './replica-form.tsx';
 
 /** Sets the limits that differ from the present ones. */
 export async function setLimits(tenant: string, _previous: LimitsState, form: FormData): Promise<LimitsState> {
@@ -48,5 +49,22 @@ export async function setLimits(tenant: string, _previous: LimitsState, form: Fo
     };
   } catch (error) {
     return { values, errors: {}, outcome: { ok: false, ...problemInWords(problemOf(error, caller)) } };
+  }
+}
+
+/** Sets what is promised of the replicas of a tenant's sandboxes; an empty field takes it back. */
+export async function setReplicate(tenant: string, _previous: ReplicaState, form: FormData): Promise<ReplicaState> {
+  expectTexts(tenant);
+  const caller = await requireCaller(`/tenants/${tenant}`);
+  const value = textField(form, 'replicate');
+  const parsed = tenantPatchSchema.safeParse({ replicate: value === '' ? null : value });
+  if (!slugSchema.safeParse(tenant).success) return { value, error: null, outcome: null };
+  if (!parsed.success) return { value, error: parsed.error.issues[0]?.message ?? null, outcome: null };
+  try {
+    await getHost().operations.patchTenant(caller, tenant, parsed.data);
+    refresh();
+    return { value: null, error: null, outcome: { ok: true, says: 'Set. It applies to each from its next wake on.' } };
+  } catch (error) {
+    return { value, error: null, outcome: { ok: false, ...problemInWords(problemOf(error, caller)) } };
   }
 }

@@ -24,6 +24,7 @@ import { KeysSection } from './keys-section.tsx';
 import { MoreLink } from './more-link.tsx';
 import { NetworkSection } from './network-section.tsx';
 import { QuotasSection } from './quotas-section.tsx';
+import { ReplicaSection } from './replica-section.tsx';
 import { ThresholdsSection } from './thresholds-section.tsx';
 import { VolumeSums } from './volume-sums.tsx';
 
@@ -114,6 +115,7 @@ export default async function TenantPage({ params }: Props) {
       <WeekSection caller={caller} tenant={name} />
       <QuotasSection tenant={tenant} whyNotSet={whyNotSet} />
       <ThresholdsSection caller={caller} tenant={tenant} whyNotSet={whyNotSet} />
+      <ReplicaSection tenant={tenant} whyNotSet={whyNotSet} />
       <NetworkSection caller={caller} tenant={name} />
       <VariablesSection caller={caller} owner={{ kind: 'tenant', name }} tenant={name} />
       <SecretsSection caller={caller} owner={{ kind: 'tenant', name }} tenant={name} rendered={rendered} />

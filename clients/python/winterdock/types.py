@@ -122,6 +122,7 @@ class Blueprint(TypedDict):
     name: str
     tenant: Optional[str]
     source: Optional[str]
+    replicate: Optional[str]
     hash: str
     bytes: int
     volumes: List[Literal["workspace", "memory", "tmp"]]
@@ -245,13 +246,18 @@ class ComponentPort(TypedDict):
     optional: bool
 
 
-class CreateBlueprintInput(TypedDict):
+class _CreateBlueprintInputRequired(TypedDict):
     name: str
     from_instance: str
 
 
+class CreateBlueprintInput(_CreateBlueprintInputRequired, total=False):
+    replicate: str
+
+
 class CreateBlueprintQuery(TypedDict, total=False):
     name: str
+    replicate: str
 
 
 class _CreateInputRequired(TypedDict):
@@ -273,6 +279,7 @@ class CreateInput(_CreateInputRequired, total=False):
     #: archived and deleted. Both are taken when they say the same.
     timeout_secs: int
     idle_to_freeze_s: int
+    replicate: str
     labels: Dict[str, str]
     workbook: str
     vfs_path: Literal[":memory:"]
@@ -709,6 +716,16 @@ class ImportedNext(TypedDict):
     because: str
 
 
+ImportedRecoveryPoint = TypedDict(
+    "ImportedRecoveryPoint",
+    {
+        "at": "Optional[int]",
+        "behind_s": "Optional[float]",
+        "as": "Literal['live', 'filed', 'none']",
+    },
+)
+
+
 class ImportedLineage(TypedDict):
     blueprint: Optional[str]
     snapshot: Optional[str]
@@ -748,6 +765,9 @@ class Imported(TypedDict):
     hot_to_warm_s: Optional[int]
     idle_to_suspend_s: Optional[int]
     idle_to_freeze_s: Optional[int]
+    own_replicate: Optional[str]
+    replicate: str
+    recovery_point: ImportedRecoveryPoint
     attached: int
     calls: int
     bytes: Optional[int]
@@ -786,6 +806,16 @@ class InstanceNext(TypedDict):
     state: Literal["created", "active", "suspended", "frozen", "archived", "deleted"]
     at: int
     because: str
+
+
+InstanceRecoveryPoint = TypedDict(
+    "InstanceRecoveryPoint",
+    {
+        "at": "Optional[int]",
+        "behind_s": "Optional[float]",
+        "as": "Literal['live', 'filed', 'none']",
+    },
+)
 
 
 class InstanceLineage(TypedDict):
@@ -827,6 +857,9 @@ class Instance(TypedDict):
     hot_to_warm_s: Optional[int]
     idle_to_suspend_s: Optional[int]
     idle_to_freeze_s: Optional[int]
+    own_replicate: Optional[str]
+    replicate: str
+    recovery_point: InstanceRecoveryPoint
     attached: int
     calls: int
     bytes: Optional[int]
@@ -1288,6 +1321,7 @@ class PatchInput(TypedDict, total=False):
     #: archived and deleted. Both are taken when they say the same.
     timeout_secs: Optional[int]
     idle_to_freeze_s: Optional[int]
+    replicate: Optional[str]
     policy: Literal["posix", "minimal", "compute", "network"]
     workbook: Optional[str]
     #: Of the workbook that is named, else of the one that it has; by default the newest.
@@ -2260,6 +2294,7 @@ class Tenant(TypedDict):
     idle_to_freeze_s: Optional[int]
     max_run_s: Optional[int]
     max_call_s: Optional[int]
+    replicate: Optional[str]
     thresholds: TenantThresholds
     quotas: TenantQuotas
     forgetting: Optional[TenantForgetting]
@@ -2359,6 +2394,7 @@ class TenantPatchInput(TypedDict, total=False):
     #: The longest time of a run, in place of `WB_MAX_RUN`. Null takes it away.
     max_run_s: Optional[int]
     max_call_s: Optional[int]
+    replicate: Optional[str]
 
 
 class TenantUsagePointsItem(TypedDict):

@@ -3,7 +3,7 @@ import { openAsBlob } from 'node:fs';
 import type { Command } from 'commander';
 import type { CallOptions, Instance, WinterdockClient } from '../../client/client.ts';
 import type { Blueprint, RestoreInput, Snapshot } from '../../contract/schema.ts';
-import { policyChoice } from '../choice.ts';
+import { policyChoice, replicateChoice } from '../choice.ts';
 import { addCommand, type CommandContext, parseWholeNumber } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { actorText, bytesText, facts, printable, timeText } from '../format.ts';
@@ -37,6 +37,7 @@ const blueprintFacts = (blueprint: Blueprint) =>
     ['name', blueprint.name],
     ['tenant', blueprint.tenant],
     ['source', blueprint.source],
+    ['clones replicate', blueprint.replicate],
     ...contentFacts(blueprint),
   ]);
 
@@ -231,33 +232,42 @@ function addBlueprintCommands(program: Command): void {
     },
   });
 
-  addCommand<{ from?: string; file?: string; progress?: boolean }>(blueprints, 'create <blueprint>', {
-    summary: 'make a blueprint of a sandbox’s work, or of a local file',
-    options: (command) =>
-      command
-        .option('--from <id>', 'of what this sandbox holds')
-        .option('--file <file>', 'of this SQLite file of a sandbox, or of a bundle')
-        .option('--progress', 'show progress on stderr even when that is no terminal'),
-    examples: [
-      ['blueprints create python-base --from sess-841', 'of a sandbox'],
-      ['blueprints create python-base --file vfs.sqlite', 'of a file'],
-    ],
-    async run({ client, print, signal }, { from, file, progress: wanted }, name: string) {
-      if ((from === undefined) === (file === undefined))
-        throw new CliError('usage', 'Add either --from, a sandbox, or --file.');
-      const progress = showProgress(name, wanted);
-      try {
-        const blueprint =
-          file === undefined
-            ? await client.createBlueprint({ name, from_instance: from ?? '' }, {}, { signal })
-            : await client.createBlueprint(await openAsBlob(file), { name }, { signal, onProgress: progress.bytes });
-        progress.end();
-        print(blueprint, () => blueprintFacts(blueprint));
-      } finally {
-        progress.end();
-      }
+  addCommand<{ from?: string; file?: string; replicate?: string; progress?: boolean }>(
+    blueprints,
+    'create <blueprint>',
+    {
+      summary: 'make a blueprint of a sandbox’s work, or of a local file',
+      options: (command) =>
+        command
+          .option('--from <id>', 'of what this sandbox holds')
+          .option('--file <file>', 'of this SQLite file of a sandbox, or of a bundle')
+          .addOption(replicateChoice('what is set for the replicas of its clones'))
+          .option('--progress', 'show progress on stderr even when that is no terminal'),
+      examples: [
+        ['blueprints create python-base --from sess-841', 'of a sandbox'],
+        ['blueprints create python-base --file vfs.sqlite', 'of a file'],
+      ],
+      async run({ client, print, signal }, { from, file, replicate, progress: wanted }, name: string) {
+        if ((from === undefined) === (file === undefined))
+          throw new CliError('usage', 'Add either --from, a sandbox, or --file.');
+        const progress = showProgress(name, wanted);
+        try {
+          const blueprint =
+            file === undefined
+              ? await client.createBlueprint({ name, from_instance: from ?? '', replicate }, {}, { signal })
+              : await client.createBlueprint(
+                  await openAsBlob(file),
+                  { name, replicate },
+                  { signal, onProgress: progress.bytes },
+                );
+          progress.end();
+          print(blueprint, () => blueprintFacts(blueprint));
+        } finally {
+          progress.end();
+        }
+      },
     },
-  });
+  );
 
   addCommand<{ yes?: boolean }>(blueprints, 'delete <blueprint>', {
     summary: 'delete a blueprint for good',

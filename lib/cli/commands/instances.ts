@@ -1,10 +1,11 @@
 /** `list`, `create`, `show`, `set`: the rows of sandboxes. Wakes nothing. */
 import type { Command } from 'commander';
 import type { Instance } from '../../client/client.ts';
+import { recoveryInWords } from '../../contract/recovery-words.ts';
 import type { CreateInput } from '../../contract/schema.ts';
 import { STATES } from '../../lifecycle/states.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
-import { choice, policyChoice } from '../choice.ts';
+import { choice, policyChoice, replicateChoice } from '../choice.ts';
 import { addCommand, parsePairs, parseSeconds } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, durationText, facts, timeText } from '../format.ts';
@@ -20,7 +21,7 @@ function stateText({ state, fault, pending }: Instance): string {
 }
 
 /** What of a sandbox changes only when something happens to it. */
-function lastingFacts({ idle_seconds: _, updated: _2, next: _3, ...facts }: Instance): string {
+function lastingFacts({ idle_seconds: _, updated: _2, next: _3, recovery_point: _4, ...facts }: Instance): string {
   return JSON.stringify(facts);
 }
 
@@ -47,6 +48,18 @@ function storedText({ stored, upload }: Instance): string | null {
   return `${timeText(stored.at)}${waits === '' ? '' : `; ${waits}`}`;
 }
 
+/** How far its replica is; null where there is none. */
+function replicaText(instance: Instance): string | null {
+  if (instance.replicate === 'off' && instance.recovery_point.as === 'none') return null;
+  return recoveryInWords(instance, Date.now() / 1000, durationText);
+}
+
+/** What is promised of its replica, and whose word that is; null where there is none. */
+function replicateText({ replicate, own_replicate: own }: Instance): string | null {
+  if (own === null) return replicate === 'off' ? null : `${replicate}, as for its tenant`;
+  return own === replicate ? `${own}, set for it` : `${own}, set for it; this server has no replica`;
+}
+
 /** Everything about one sandbox, as text. */
 function instanceFacts(instance: Instance): string {
   const { lineage, labels } = instance;
@@ -67,6 +80,8 @@ function instanceFacts(instance: Instance): string {
     ['policy', instance.policy],
     ['file', instance.vfs_path ?? (origin === null ? 'none yet' : `made at its first wake, of ${origin}`)],
     ['stored', storedText(instance)],
+    ['replica', replicaText(instance)],
+    ['replicates', replicateText(instance)],
     ['size', bytesText(instance.bytes)],
     ['labels', labelText.join(', ')],
     ['workbook', workbookText(instance)],
@@ -102,6 +117,7 @@ interface Changes {
   hotToWarm?: number;
   idleToSuspend?: number;
   idleToFreeze?: number;
+  replicate?: string;
 }
 
 const changeOptions = (command: Command) =>
@@ -112,7 +128,8 @@ const changeOptions = (command: Command) =>
     .option('--keep-hot', 'never pause or suspend it by itself')
     .option('--hot-to-warm <duration>', 'its own threshold, such as 30s; 0 for never', parseSeconds)
     .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m; an ephemeral one ends then', parseSeconds)
-    .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', parseSeconds);
+    .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', parseSeconds)
+    .addOption(replicateChoice('what is promised of its replica'));
 
 const changesOf = (options: Changes) => ({
   name: options.name,
@@ -122,6 +139,7 @@ const changesOf = (options: Changes) => ({
   hot_to_warm_s: options.hotToWarm,
   idle_to_suspend_s: options.idleToSuspend,
   idle_to_freeze_s: options.idleToFreeze,
+  replicate: options.replicate,
 });
 
 export function addInstanceCommands(program: Command): void {
@@ -230,7 +248,8 @@ export function addInstanceCommands(program: Command): void {
 
   addCommand<Changes>(program, 'set <id>', {
     summary: 'change a sandbox’s name, labels, policy or thresholds',
-    description: 'Labels are replaced as a whole. A policy holds from the next start of its process.',
+    description:
+      'Labels are replaced as a whole. A policy and what is promised of its replica hold from the next start of its process. `--replicate none`: as for its tenant.',
     options: (command) =>
       changeOptions(command)
         .option('--no-keep-hot', 'let it be suspended by itself again')
@@ -241,7 +260,8 @@ export function addInstanceCommands(program: Command): void {
     ],
     async run({ client, print, signal }, options, id: string) {
       const until = options.holdFor === undefined ? undefined : Math.floor(Date.now() / 1000) + options.holdFor;
-      const changes = { ...changesOf(options), hold_until: until };
+      const { replicate, ...others } = changesOf(options);
+      const changes = { ...others, hold_until: until, replicate: replicate === 'none' ? null : replicate };
       if (Object.values(changes).every((value) => value === undefined))
         throw new CliError('usage', 'There is nothing to set.');
       const instance = await client.patchInstance(id, changes, { signal });

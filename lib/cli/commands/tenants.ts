@@ -1,6 +1,7 @@
 /** `tenants` and `settings`: use, quotas and idle thresholds. */
 import type { Command } from 'commander';
 import type { Settings, Tenant } from '../../contract/schema.ts';
+import { replicateChoice } from '../choice.ts';
 import { addCommand, parseSeconds, parseWholeNumber } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, durationText, facts } from '../format.ts';
@@ -20,6 +21,7 @@ interface TenantChanges {
   hotToWarm?: OrNone;
   idleToSuspend?: OrNone;
   idleToFreeze?: OrNone;
+  replicate?: string;
 }
 
 const orNone =
@@ -27,7 +29,7 @@ const orNone =
   (text: string): OrNone =>
     text === 'none' ? text : read(text);
 
-const nullForNone = (value: OrNone | undefined) => (value === 'none' ? null : value);
+const nullForNone = <T extends number | string>(value: T | 'none' | undefined) => (value === 'none' ? null : value);
 
 const awake = ({ counts }: Tenant) => counts.active ?? 0;
 const filed = ({ counts }: Tenant) => (counts.suspended ?? 0) + (counts.frozen ?? 0) + (counts.archived ?? 0);
@@ -60,6 +62,7 @@ function tenantFacts(tenant: Tenant): string {
     ['paused after', pauseText(tenant.hot_to_warm_s, thresholds.hot_to_warm_s)],
     ['suspended after', thresholdText(tenant.idle_to_suspend_s, thresholds.idle_to_suspend_s)],
     ['frozen after', thresholdText(tenant.idle_to_freeze_s, thresholds.idle_to_freeze_s)],
+    ['replicates', tenant.replicate ?? 'as for all'],
   ]);
 }
 
@@ -124,7 +127,8 @@ export function addTenantCommands(program: Command): void {
         .option('--max-run <duration>', 'the longest time of a run, such as 2h', orNone(parseSeconds))
         .option('--hot-to-warm <duration>', 'its own threshold, such as 30s; 0 for never', orNone(parseSeconds))
         .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m', orNone(parseSeconds))
-        .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', orNone(parseSeconds)),
+        .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', orNone(parseSeconds))
+        .addOption(replicateChoice('what is promised of the replicas of its sandboxes')),
     examples: [
       ['tenants set acme --max-sandboxes 100 --idle-to-suspend 5m', 'two at once'],
       ['tenants set acme --max-sandboxes none', 'no limit any more'],
@@ -140,6 +144,7 @@ export function addTenantCommands(program: Command): void {
         hot_to_warm_s: nullForNone(options.hotToWarm),
         idle_to_suspend_s: nullForNone(options.idleToSuspend),
         idle_to_freeze_s: nullForNone(options.idleToFreeze),
+        replicate: nullForNone(options.replicate),
       };
       requireChange(changes);
       const tenant = await client.patchTenant(name, changes, { signal });

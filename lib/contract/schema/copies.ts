@@ -5,6 +5,7 @@ import { VOLUMES } from '../../vfs/volumes.ts';
 import { actorNameSchema } from './actors.ts';
 import { policySchema } from './creation.ts';
 import { instanceIdSchema, slugSchema } from './ids.ts';
+import { replicateSchema } from './replicas.ts';
 
 const title = (length: number) =>
   z
@@ -42,7 +43,14 @@ export const snapshotSchema = z
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
 export const blueprintSchema = z
-  .object({ name: slugSchema, tenant: slugSchema.nullable(), source: slugSchema.nullable(), ...content })
+  .object({
+    name: slugSchema,
+    tenant: slugSchema.nullable(),
+    source: slugSchema.nullable(),
+    /** What its clones are set to of their replicas; null: nothing. */
+    replicate: z.string().nullable(),
+    ...content,
+  })
   .meta({ id: 'Blueprint' });
 export type Blueprint = z.infer<typeof blueprintSchema>;
 
@@ -69,11 +77,18 @@ export const restoreSchema = z.strictObject({
 });
 export type RestoreInput = z.infer<typeof restoreSchema>;
 
-export const createBlueprintSchema = z.strictObject({ name: slugSchema, from_instance: instanceIdSchema });
+export const createBlueprintSchema = z.strictObject({
+  name: slugSchema,
+  from_instance: instanceIdSchema,
+  replicate: replicateSchema.optional(),
+});
 export type CreateBlueprintInput = z.infer<typeof createBlueprintSchema>;
 
 /** `name` makes the request's body the file that the blueprint is made of. */
-export const createBlueprintQuerySchema = z.strictObject({ name: slugSchema.optional() });
+export const createBlueprintQuerySchema = z.strictObject({
+  name: slugSchema.optional(),
+  replicate: replicateSchema.optional(),
+});
 
 export const blueprintsQuerySchema = z.strictObject({ limit, cursor });
 export type BlueprintsQuery = z.infer<typeof blueprintsQuerySchema>;

@@ -5,6 +5,7 @@ import { SOURCES } from '../../lifecycle/words.ts';
 import { longestCallSchema } from './calls.ts';
 import { PAUSE_WORDS } from './creation.ts';
 import { slugSchema } from './ids.ts';
+import { replicateSchema } from './replicas.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
 const YEAR_SECONDS = 52 * 7 * 86_400;
@@ -34,6 +35,8 @@ export const tenantSchema = z
     /** The longest time of a run; null: `WB_MAX_RUN`. */
     max_run_s: runTime.nullable(),
     max_call_s: longestCallSchema.nullable(),
+    /** What is promised of the replicas of its sandboxes; null: `WB_REPLICATE`. */
+    replicate: z.string().nullable(),
     /** What applies to its sandboxes. */
     thresholds: z.object({ hot_to_warm_s: pause, idle_to_suspend_s: threshold, idle_to_freeze_s: threshold }),
     /** What it may have and has; without a limit nothing binds. */
@@ -78,6 +81,7 @@ export const tenantPatchSchema = z.strictObject({
     .optional()
     .meta({ description: 'The longest time of a run, in place of `WB_MAX_RUN`. Null takes it away.' }),
   max_call_s: longestCallSchema.nullable().optional(),
+  replicate: replicateSchema.nullable().optional(),
 });
 export type TenantPatch = z.infer<typeof tenantPatchSchema>;
 

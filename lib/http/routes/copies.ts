@@ -94,7 +94,7 @@ const blueprints: Route[] = [
       const blueprint =
         query.name === undefined
           ? await operations.createBlueprint(caller, body as CreateBlueprintInput)
-          : await operations.uploadBlueprint(caller, query.name, body as UploadStream);
+          : await operations.uploadBlueprint(caller, { ...query, name: query.name }, body as UploadStream);
       return json(201, blueprint, { location: `/api/blueprints/${blueprint.name}` });
     },
   }),

@@ -59,6 +59,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
   readonly #volumes;
   readonly #make;
   readonly #reserve;
+  readonly #replicated;
 
   constructor(database: RegistryDatabase, ledger: LedgerTable) {
     this.#database = database;
@@ -152,6 +153,11 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
         .onConflictDoNothing()
         .prepare(),
     );
+    this.#replicated = database.statement((queries) =>
+      selectBy(queries, { tenant: tenants.tenant, replicate: tenants.replicate }, tenants, 'tenants_with_replicate')
+        .where(isNotNull(tenants.replicate))
+        .prepare(),
+    );
     this.#reserve = database.statement((queries) =>
       queries
         .update(instances)
@@ -185,7 +191,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
     };
     const { hotToWarmSeconds = null, idleToSuspendSeconds = null, idleToFreezeSeconds = null } = own ?? {};
     const { maxSandboxes = null, maxActive = null, maxBytes = null } = own ?? {};
-    const { maxDailyCpuSeconds = null, maxRunSeconds = null, maxCallSeconds = null } = own ?? {};
+    const { maxDailyCpuSeconds = null, maxRunSeconds = null, maxCallSeconds = null, replicate = null } = own ?? {};
     return {
       tenant,
       counts: byState('n'),
@@ -193,19 +199,28 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
       volumes: this.#volumes().get({ tenant }) ?? { instances: 0, workspace: 0, memory: 0, tmp: 0 },
       thresholds: { hotToWarmSeconds, idleToSuspendSeconds, idleToFreezeSeconds },
       quotas: { maxSandboxes, maxActive, maxBytes, maxDailyCpuSeconds, maxRunSeconds, maxCallSeconds },
+      replicate,
     };
   }
 
   set(tenant: string, patch: Partial<QuotaLimits>, entry: LedgerEntry): QuotaLimits {
-    const [limits, lines] = this.#database.write(() => {
-      this.#make().run({ tenant });
-      const given = Object.entries(patch).filter(([, value]) => value !== undefined);
-      if (given.length > 0) this.#change(given.map(([name]) => name)).run({ ...Object.fromEntries(given), tenant });
-      const after = this.tenant(tenant)?.quotas ?? NO_QUOTAS;
-      return [after, this.#ledger.append([entry])] as const;
-    });
-    this.#ledger.announce(lines);
-    return limits;
+    this.#override(tenant, patch, entry);
+    return this.tenant(tenant)?.quotas ?? NO_QUOTAS;
+  }
+
+  replicateOf(tenant: string): string | null {
+    return this.#overrides().get({ tenant })?.replicate ?? null;
+  }
+
+  setReplicate(tenant: string, replicate: string | null, entry: LedgerEntry): string | null {
+    this.#override(tenant, { replicate }, entry);
+    return replicate;
+  }
+
+  replicated(): { tenant: string; replicate: string }[] {
+    return this.#replicated()
+      .all({})
+      .flatMap(({ tenant, replicate }) => (replicate === null ? [] : { tenant, replicate }));
   }
 
   maxRunSeconds(tenant: string): number | null {
@@ -271,6 +286,17 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
       'bytes, with this snapshot',
       'Delete snapshots, files or sandboxes',
     );
+  }
+
+  /** Writes overrides of a tenant with their ledger line. */
+  #override(tenant: string, patch: Readonly<Record<string, string | number | null | undefined>>, entry: LedgerEntry) {
+    const lines = this.#database.write(() => {
+      this.#make().run({ tenant });
+      const given = Object.entries(patch).filter(([, value]) => value !== undefined);
+      if (given.length > 0) this.#change(given.map(([name]) => name)).run({ ...Object.fromEntries(given), tenant });
+      return this.#ledger.append([entry]);
+    });
+    this.#ledger.announce(lines);
   }
 
   #limit(quota: CheckedQuota, tenant: string): number | null {

@@ -207,10 +207,10 @@ export class InstanceWriter {
 
   #insert(row: InstanceRow): void {
     try {
-      // A chunk of an earlier version says nothing of owners and stores.
+      // A chunk of an earlier version says nothing of owners, stores and replicas.
       insertRow(
         this.#database,
-        { ...UNOWNED, ...row, stored: row.stored ?? null },
+        { ...UNOWNED, ...row, stored: row.stored ?? null, replicate: row.replicate ?? null },
         { dueAt: this.#dueAt(row), words: searchText(row) },
       );
       this.#lists.textsChanged('added');

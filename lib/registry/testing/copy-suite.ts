@@ -30,6 +30,7 @@ const blueprint = (name: string, over: Partial<BlueprintRow> = {}): BlueprintRow
   source: instanceId('origin'),
   created: START,
   actor: 'key:test',
+  replicate: null,
   ...over,
 });
 
@@ -58,11 +59,13 @@ export function copySuite(driver: RegistryUnderTest): void {
       snapshot(`s${n}`, { tag: text, source: instanceId(`i${n}`), created: START + n }),
     );
     for (const row of rows) await registry.copies.addSnapshot(row, entry({ type: 'snapshot.taken' }));
-    await registry.copies.addBlueprint(blueprint('base', { tenant: null, source: null }), entry());
+    await registry.copies.addBlueprint(blueprint('base', { tenant: null, source: null, replicate: '2s' }), entry());
     expect(await lineCount()).toBe(rows.length + 1);
     const again = await driver.again();
     for (const row of rows) expect(await again.copies.snapshot(row.id)).toEqual(row);
-    expect(await again.copies.blueprint('base')).toEqual(blueprint('base', { tenant: null, source: null }));
+    expect(await again.copies.blueprint('base')).toEqual(
+      blueprint('base', { tenant: null, source: null, replicate: '2s' }),
+    );
     expect(await again.copies.snapshot('none')).toBeNull();
     expect(await again.copies.blueprint('none')).toBeNull();
   });
@@ -318,7 +321,7 @@ export function copySuite(driver: RegistryUnderTest): void {
     await registry.copies.addBlueprint(blueprint('base', { hash, tenant: null }), entry({ type: 'blueprint.made' }));
     const due = async (except: string[] = []) =>
       (await names.copiesToStore(10, except)).map(({ kind, tenant }) => `${kind} ${tenant}`).sort();
-    expect(await due()).toEqual(['blueprint -', 'snapshot acme', 'snapshot other']);
+    expect(await due()).toEqual(['blueprint _', 'snapshot acme', 'snapshot other']);
     expect(await due([hash])).toEqual([]);
     expect(await names.copyName('snapshot', hash)).toBeNull();
     const name = (token: string, tenant: string): NewStoreName => ({

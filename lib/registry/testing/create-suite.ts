@@ -42,6 +42,7 @@ export function createSuite(driver: RegistryUnderTest): void {
         hotToWarmSeconds: 0,
         idleToSuspendSeconds: 60,
         idleToFreezeSeconds: 120,
+        replicate: '5s',
         labels: { env: 'prod', 'odd key': '' },
         workbook: 'wb',
         workbookVersion: 1,
@@ -163,6 +164,7 @@ export function createSuite(driver: RegistryUnderTest): void {
         hotToWarmSeconds: 0,
         idleToSuspendSeconds: 1,
         idleToFreezeSeconds: 2,
+        replicate: 'filed',
         policy: 'compute',
         workbook: 'wb',
       };

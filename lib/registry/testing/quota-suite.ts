@@ -114,6 +114,22 @@ export function quotaSuite(driver: RegistryUnderTest): void {
     expect(await again.quotas.tenant('x')).toBeNull();
   });
 
+  test('what is promised of a tenant’s replicas is kept beside its quotas, with its line, after a restart too', async () => {
+    expect(await registry.quotas.replicateOf('a')).toBeNull();
+    expect(await registry.quotas.setReplicate('a', '5s', changed)).toBe('5s');
+    await registry.quotas.setReplicate('b', 'filed', changed);
+    await registry.quotas.set('c', { maxActive: 1 }, changed);
+    const again = await driver.again();
+    expect((await again.quotas.replicated()).sort((x, y) => (x.tenant < y.tenant ? -1 : 1))).toEqual([
+      { tenant: 'a', replicate: '5s' },
+      { tenant: 'b', replicate: 'filed' },
+    ]);
+    expect(await again.quotas.setReplicate('a', null, changed)).toBeNull();
+    expect(await again.quotas.replicated()).toEqual([{ tenant: 'b', replicate: 'filed' }]);
+    expect((await again.quotas.tenant('b'))?.replicate).toBe('filed');
+    expect((await again.ledger.page({}, 10)).rows.filter(({ type }) => type === changed.type)).toHaveLength(4);
+  });
+
   test('passing through a state is two hops in one; off the map nothing is done', async () => {
     const row = await makeInstance(registry, 'a', 'suspended');
     expect(await code(() => registry.instances.commit(transitionTo(row, 'deleted', { through: ['active'] })))).toMatch(

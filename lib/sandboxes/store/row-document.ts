@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { addressOfObject, parseCloudAddress } from '../../base/cloud-address.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import { type InstanceId, SLUG } from '../../base/ids.ts';
+import { REPLICATE_FORM } from '../../base/replicate-form.ts';
 import type { InstanceRow, StoredObject } from '../../registry/types.ts';
 
 /** Suffixes of what lies beside an object, after its name. */
@@ -33,6 +34,8 @@ const rowDocumentSchema = z.object({
   hotToWarmSeconds: seconds,
   idleToSuspendSeconds: seconds,
   idleToFreezeSeconds: seconds,
+  /** Documents of earlier versions lack it. */
+  replicate: text.default(null),
   workbook: text,
   workbookVersion: z.int().nullable(),
   lineageBlueprint: text,
@@ -97,6 +100,7 @@ const strictSchema = rowDocumentSchema.extend({
   hotToWarmSeconds: threshold,
   idleToSuspendSeconds: threshold,
   idleToFreezeSeconds: threshold,
+  replicate: z.string().regex(REPLICATE_FORM).nullable().default(null),
   workbook: plain.nullable(),
   workbookVersion: z.int().min(0).nullable(),
   lineageBlueprint: slug.nullable(),

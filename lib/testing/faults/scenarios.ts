@@ -225,7 +225,7 @@ export const SCENARIOS: readonly Scenario[] = [
     act: (stage, id) =>
       operations(stage).uploadBlueprint(
         CALLER,
-        id,
+        { name: id },
         uploadOf(readFileSync(join(stage.folder, `snapshots/${stage.snapshotContent.hash}.sqlite`))),
       ),
     ends: ['suspended'],

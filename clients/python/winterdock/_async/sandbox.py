@@ -71,6 +71,7 @@ class AsyncSandbox:
         hot_to_warm_s: Optional[int] = None,
         idle_to_suspend_s: Optional[int] = None,
         idle_to_freeze_s: Optional[int] = None,
+        replicate: Optional[str] = None,
         vfs_path: Optional[Literal[":memory:"]] = None,
         client: Optional[AsyncClient] = None,
         options: Optional[CallOptions] = None,
@@ -93,6 +94,7 @@ class AsyncSandbox:
             hot_to_warm_s=hot_to_warm_s,
             idle_to_suspend_s=idle_to_suspend_s,
             idle_to_freeze_s=idle_to_freeze_s,
+            replicate=replicate,
             vfs_path=vfs_path,
         )
         return cls(used, (await create_once(used, body, options))["id"])

@@ -73,6 +73,7 @@ class Sandbox:
         hot_to_warm_s: Optional[int] = None,
         idle_to_suspend_s: Optional[int] = None,
         idle_to_freeze_s: Optional[int] = None,
+        replicate: Optional[str] = None,
         vfs_path: Optional[Literal[":memory:"]] = None,
         client: Optional[Client] = None,
         options: Optional[CallOptions] = None,
@@ -95,6 +96,7 @@ class Sandbox:
             hot_to_warm_s=hot_to_warm_s,
             idle_to_suspend_s=idle_to_suspend_s,
             idle_to_freeze_s=idle_to_freeze_s,
+            replicate=replicate,
             vfs_path=vfs_path,
         )
         return cls(used, (create_once(used, body, options))["id"])

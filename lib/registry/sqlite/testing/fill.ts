@@ -137,6 +137,7 @@ function addRow(database: RegistryDatabase, n: number, rows: number): void {
     hotToWarmSeconds: null,
     idleToSuspendSeconds: null,
     idleToFreezeSeconds: null,
+    replicate: null,
     bytes: state === 'created' ? null : Math.floor(chance() * 1e8),
     workbook: null,
     workbookVersion: null,

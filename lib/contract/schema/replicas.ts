@@ -1,0 +1,20 @@
+/** Contract schemas of the second clock: what is promised of a replica, and how far it is. Safe for the browser. */
+import { z } from 'zod';
+import { REPLICATE_FORM } from '../../base/replicate-form.ts';
+
+const RULE = 'must be off, filed, or seconds from 1s to 3600s; sync is not offered yet';
+
+/** How long the store may lack what a sandbox commits. */
+export const replicateSchema = z.string().regex(REPLICATE_FORM, RULE).meta({
+  description:
+    'What is promised of the replica: `off` nothing; `filed` each state at rest, in the background; `1s` to `3600s` what is committed, so many seconds later at most. Applies from the next wake on.',
+});
+
+export const recoveryPointSchema = z.object({
+  /** Of the newest state of it that the replica has; null: it has none. */
+  at: z.int().min(0).nullable(),
+  /** Seconds, with fractions, for which the replica has lacked something that was committed; null: nobody knows. */
+  behind_s: z.number().min(0).nullable(),
+  /** `live`: it is shipped as it commits. `filed`: as it rests, or rested when it was last shipped. */
+  as: z.enum(['live', 'filed', 'none']),
+});

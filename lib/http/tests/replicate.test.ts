@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Blueprint, Event, Instance, Tenant } from '../../contract/schema.ts';
+import { startServer, type TestServer } from '../../testing/server.ts';
+
+let folder: string;
+let server: TestServer;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-replicate-'));
+  server = await startServer({ folder });
+});
+afterEach(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const NOTHING = { replicate: 'off', recovery_point: { at: null, behind_s: null, as: 'none' } };
+const create = (body: object) => server.call<Instance>('POST', '/api/instances', { tenant: 'acme', ...body });
+const reasons = async (type: string) =>
+  (await server.call<Event[]>('GET', `/api/events?type=${type}`)).json.map(({ reason }) => reason);
+
+test('what is promised of a replica is set for a sandbox, a tenant and clones, and is off without a replica', {
+  timeout: 60_000,
+}, async () => {
+  expect((await create({ id: 'plain' })).json).toMatchObject({ own_replicate: null, ...NOTHING });
+  const made = await create({ id: 'own', replicate: '5s' });
+  expect([made.status, made.json]).toMatchObject([201, { own_replicate: '5s', ...NOTHING }]);
+
+  const patch = (body: object) => server.call<Instance>('PATCH', '/api/instances/own', body);
+  const before = await server.call('GET', '/api/instances/own');
+  expect((await patch({ replicate: 'filed' })).json).toMatchObject({ own_replicate: 'filed' });
+  const headers = { 'if-match': String(before.headers.etag) };
+  const late = await server.call('PATCH', '/api/instances/own', { replicate: 'off' }, { headers });
+  expect(late.status).toBe(412);
+  expect((await patch({ replicate: null })).json).toMatchObject({ own_replicate: null });
+  expect(await reasons('instance.changed')).toEqual(['replicate', 'replicate']);
+
+  const ofTenant = (replicate: string | null) => server.call<Tenant>('PATCH', '/api/tenants/acme', { replicate });
+  expect((await ofTenant('1s')).json.replicate).toBe('1s');
+  expect((await ofTenant(null)).json.replicate).toBeNull();
+  expect(await reasons('tenant.changed')).toEqual(['replicate=none', 'replicate=1s']);
+
+  await server.call('PUT', '/api/instances/plain/volumes/workspace/a', Buffer.from('a'));
+  const body = { name: 'base', from_instance: 'plain', replicate: '30s' };
+  expect((await server.call<Blueprint>('POST', '/api/blueprints', body)).json.replicate).toBe('30s');
+  const clones = await server.call<Instance[]>('POST', '/api/blueprints/base/clone', { tenant: 'acme', count: 2 });
+  expect(clones.json.map(({ own_replicate: own }) => own)).toEqual(['30s', '30s']);
+});
+
+test('a promise that is none, and one that nobody can keep yet, is refused in a sentence', {
+  timeout: 60_000,
+}, async () => {
+  for (const replicate of ['sync', 'on', '0s', '01s', '3601s', '1m', '1.5s', ' 1s', '']) {
+    const { status, json } = await server.call<{ errors?: unknown }>('POST', '/api/instances', {
+      tenant: 'acme',
+      replicate,
+    });
+    expect([replicate, status, json.errors]).toEqual([
+      replicate,
+      422,
+      [{ path: 'replicate', message: 'must be off, filed, or seconds from 1s to 3600s; sync is not offered yet' }],
+    ]);
+  }
+  for (const replicate of ['off', 'filed', '1s', '999s', '3600s'])
+    expect((await create({ replicate })).status).toBe(201);
+});
