@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { epochInStore } from '../lib/backup/epoch-in-store.ts';
 import { systemClock } from '../lib/base/clock.ts';
 import { type Config, readConfig } from '../lib/base/config.ts';
 import { makeFolder } from '../lib/base/effects.ts';
@@ -109,7 +110,8 @@ async function repair(config: Config, driver: RegistryDriver, examined: Examinat
   const { readers, missing, stop } = await createReadersAlone(config, { writable });
   if (missing !== null) warn(missing);
   const drawers = createDrawers(config);
-  const parts = { dataFolder, keysFolder, driver, drawers, registry, readers, clock: systemClock };
+  const beyond = await epochInStore(config);
+  const parts = { dataFolder, keysFolder, driver, drawers, registry, readers, beyond, clock: systemClock };
   const all: RepairResult = { done: [], refused: [] };
   try {
     const take = ({ done, refused }: RepairResult) => {

@@ -29,6 +29,7 @@ import { fileOnDisk } from '../storage/disk.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import type { FileStamp } from '../storage/stamp.ts';
 import { addFormerIssuer } from './backup-settings.ts';
+import { epochInStore } from './epoch-in-store.ts';
 import { decryptKeys, keyPath, lossesWithout } from './key-files.ts';
 import { keepLastBackup, lastBackupOf } from './last-backup.ts';
 import { type BackupRow, objectsOf, unreadableIn } from './manifest.ts';
@@ -166,6 +167,7 @@ export async function restoreAll(options: RestoreOptions): Promise<RestorePlan &
     keysFolder: config.keysFolder,
     clock,
     reason: `${wordsFor(backup)} was restored`,
+    beyond: await epochInStore(config),
     actor: 'restore',
   });
   await endRestore(dataFolder);

@@ -24,6 +24,8 @@ export interface Repair extends RepairParts {
   driver: RegistryDriver;
   /** Absolute. */
   keysFolder: string;
+  /** The epoch of the ledger whose server used the object store last. Default: none did. */
+  beyond?: number;
 }
 
 export interface RepairResult {
@@ -134,8 +136,8 @@ export async function adopt(
 }
 
 /** Begins an epoch: the registry as it is now is the one that servers start on. */
-export function accept({ registry, driver, keysFolder, clock }: Repair, reason: string): Promise<Epoch> {
-  return beginEpochOf(registry, { driver, keysFolder, clock, reason, actor: 'doctor' });
+export function accept({ registry, driver, keysFolder, clock, beyond = 0 }: Repair, reason: string): Promise<Epoch> {
+  return beginEpochOf(registry, { driver, keysFolder, clock, reason, beyond, actor: 'doctor' });
 }
 
 function candidatesOf(adoptable: ExaminationResult['adoptable']): AdoptableFile[] {

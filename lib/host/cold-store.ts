@@ -42,6 +42,8 @@ export interface ColdStoreParts {
   config: Pick<Config, 'store'>;
   registry: Registry;
   host: HostIdentity;
+  /** Number of the ledger's epoch. */
+  epoch: number;
   clock: Clock;
   log: Logger;
 }
@@ -51,7 +53,7 @@ export interface ColdStoreParts {
  * none is configured, when the store is another installation's, and when one that was never used cannot be.
  */
 export async function openColdStore(parts: ColdStoreParts): Promise<ColdStore | null> {
-  const { config, registry, host, clock, log } = parts;
+  const { config, registry, host, epoch, clock, log } = parts;
   const { cold, connection } = config.store;
   const rows = await registry.instances.countInStore();
   if (cold === null) {
@@ -64,14 +66,14 @@ export async function openColdStore(parts: ColdStoreParts): Promise<ColdStore | 
   const ending = new AbortController();
   let start: StoreStart | null = null;
   const claim = async (signal: AbortSignal) => {
-    start = await claimPrefix(store, { id, term: host.term }, { isEstablished, isStart: host.isAlone, signal });
+    start = await claimPrefix(store, { id, term: host.term, epoch }, { isEstablished, isStart: host.isAlone, signal });
   };
   const late = await claimInTime(claim, ending.signal);
   if (late !== null && (!isStoreAway(late) || !isEstablished)) {
     await store.close();
     throw isStoreAway(late) ? cannotBeUsed(late) : late;
   }
-  const watched = watchedStore(store, { installation: id, start: () => start, clock });
+  const watched = watchedStore(store, { installation: id, start: () => start, epoch, clock });
   // What nobody knows of it yet is known before the first request.
   if (late !== null) await watched.check(AbortSignal.timeout(START_MS)).catch(() => undefined);
   let found: StoreTraits | null = null;

@@ -28,6 +28,7 @@ import { SESSION_ROUTES } from '../http/session-api/routes.ts';
 import { JobRunner } from '../jobs/runner.ts';
 import { TenantForgetter } from '../jobs/tenant-forgetter.ts';
 import { requireOwnKeys, requireUsableKeys } from '../keys/start-keys.ts';
+import { ledgerEpoch } from '../ledger/epoch.ts';
 import { createEventHub } from '../ledger/event-hub.ts';
 import { createLedgerMaintenance } from '../ledger/ledger-maintenance.ts';
 import { requireOwnRegistry, tellFlaw } from '../ledger/start-check.ts';
@@ -94,12 +95,15 @@ export async function createHost(options: HostOptions): Promise<Host> {
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
   }
-  const store = await createStoreParts({ config, registry, host, clock, log }, localDrawers, () => sandboxes).catch(
-    async (error: unknown) => {
-      await registry.close();
-      throw error;
-    },
-  );
+  const epoch = await ledgerEpoch(registry, driver.headPath);
+  const store = await createStoreParts(
+    { config, registry, host, epoch, clock, log },
+    localDrawers,
+    () => sandboxes,
+  ).catch(async (error: unknown) => {
+    await registry.close();
+    throw error;
+  });
   const { drawers } = store;
   const secrets = new Secrets({ registry, sealer: keys.sealer(SECRET_PURPOSE), clock });
   const network = new NetworkBroker({ config, clock, log, registry, secrets, resolve: options.resolve });

@@ -29,6 +29,8 @@ export interface EpochOptions {
   clock: Clock;
   /** Why the ledger continues from here; recorded in the ledger. */
   reason: string;
+  /** The epoch of another ledger of this installation, which the new one is later than. Default: none. */
+  beyond?: number;
   /** The actor, as the ledger names people and programs: `restore`, `doctor`. */
   actor: string;
 }
@@ -68,7 +70,7 @@ export async function beginEpoch(options: EpochOptions): Promise<Epoch> {
 /** The same on a registry that the caller has opened and nobody else uses. */
 export async function beginEpochOf(
   registry: Pick<Registry, 'ledger'>,
-  { driver, keysFolder, clock, reason, actor }: EpochOptions,
+  { driver, keysFolder, clock, reason, actor, beyond = 0 }: EpochOptions,
 ): Promise<Epoch> {
   const { headPath } = driver;
   if (headPath === null) throw new Error('A registry in memory has no head, and no epochs.');
@@ -79,8 +81,8 @@ export async function beginEpochOf(
   const after = await registry.ledger.head();
   const old = oldHead(before, keptAs);
   // Interrupted between the line and the head: the line exists already.
-  const isTold = last !== null && last.seq === after.seq && last.reason.includes(old);
-  const epoch = isTold ? last.epoch : Math.max(before?.epoch ?? 1, last?.epoch ?? 1) + 1;
+  const isTold = last !== null && last.seq === after.seq && last.reason.includes(old) && last.epoch > beyond;
+  const epoch = isTold ? last.epoch : Math.max(before?.epoch ?? 1, last?.epoch ?? 1, beyond) + 1;
   if (!isTold) {
     const cause = { ...systemAudit('operator'), actor };
     await registry.ledger.append([
@@ -100,6 +102,12 @@ export async function lastEpoch(registry: Pick<Registry, 'ledger'>): Promise<Epo
   const { rows } = await registry.ledger.page({ type: EPOCH_BEGUN }, 1000);
   const epochs = rows.flatMap((row) => epochLineOf(row) ?? []);
   return epochs.sort((a, b) => b.seq - a.seq)[0] ?? null;
+}
+
+/** The number of the ledger's epoch, by its lines and by the signed head at `headPath` (absolute; null: none). */
+export async function ledgerEpoch(registry: Pick<Registry, 'ledger'>, headPath: string | null): Promise<number> {
+  const head = headPath === null ? null : readHeadOrNull(headPath);
+  return Math.max(1, (await lastEpoch(registry))?.epoch ?? 1, head?.epoch ?? 1);
 }
 
 function named({ seq, hash }: ChainHead): string {

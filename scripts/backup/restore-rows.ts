@@ -94,7 +94,8 @@ async function doIt(work: Work, driver: RegistryDriver): Promise<TakenRows> {
       await takeInstallation(registry, marker.id, systemClock);
       if (fresh) {
         const reason = `rows were made from the store ${store.url}`;
-        await beginEpochOf(registry, { ...config, driver, clock: systemClock, reason, actor: 'restore' });
+        const beyond = marker.epoch ?? 0;
+        await beginEpochOf(registry, { ...config, driver, clock: systemClock, reason, beyond, actor: 'restore' });
       }
       return await take(work, registry);
     } finally {

@@ -18,6 +18,8 @@ const markerSchema = z.object({
   id: z.string().min(1).max(200),
   /** The newest term of whoever wrote it. */
   term: z.int().nonnegative(),
+  /** Of the ledger of whoever started last: it grows with each restore. None by a server of before there were any. */
+  epoch: z.int().positive().optional(),
   /** The last start; none by a server of before there were any. */
   start: startSchema.optional(),
 });
@@ -42,12 +44,17 @@ export async function readMarker(store: ObjectStore, signal?: AbortSignal): Prom
   }
 }
 
+/** Of a ledger that never began another epoch. */
+export const FIRST_EPOCH = 1;
+
 /**
- * Whether a later start of the same installation has the place: of a copy of its data folder, or of its restored
- * backup. A marker of an earlier one says that the store was put back to what it was before.
+ * Whether the place is another server's of the same installation by now: one whose ledger is of a later epoch, as that
+ * of a restored backup is, or a later start of the same, as of a copy of the data folder. A marker of an earlier one
+ * says that the store was put back to what it was before. `own`: null for one that has not started here.
  */
-export function isTakenOver({ start }: StoreMarker, own: StoreStart): boolean {
-  if (start === undefined) return false;
+export function isTakenOver({ start, epoch }: StoreMarker, own: StoreStart | null, ownEpoch: number): boolean {
+  if ((epoch ?? FIRST_EPOCH) > ownEpoch) return true;
+  if (start === undefined || own === null) return false;
   return start.number > own.number || (start.number === own.number && start.token !== own.token);
 }
 
@@ -56,21 +63,22 @@ export function isTakenOver({ start }: StoreMarker, own: StoreStart): boolean {
  * its registry, so a missing marker is no free place. `isStart`: whoever had it before has it no longer. Returns the
  * start, or null without one.
  *
- * Throws `conflict` with `start_refused` when the place is another's, and `storage_unavailable` when the store is away
- * or has lost the marker.
+ * Throws `conflict` with `start_refused` when the place is another's, or one of a later epoch has it, and
+ * `storage_unavailable` when the store is away or has lost the marker.
  */
 export async function claimPrefix(
   store: ObjectStore,
-  { id, term }: Pick<StoreMarker, 'id' | 'term'>,
+  { id, term, epoch = FIRST_EPOCH }: Pick<StoreMarker, 'id' | 'term' | 'epoch'>,
   { isEstablished, isStart = false, signal }: { isEstablished: boolean; isStart?: boolean; signal?: AbortSignal },
 ): Promise<StoreStart | null> {
   const options = signal ? { signal } : {};
   const found = await readMarker(store, signal);
   requireOwn(store.url, found, id);
   if (found === null && isEstablished) throw storeAway('no_marker');
-  if (found !== null && found.term >= term && !isStart) return null;
+  requireLast(store.url, found, epoch);
+  if (found !== null && found.term >= term && (found.epoch ?? FIRST_EPOCH) >= epoch && !isStart) return null;
   const start = isStart ? { number: (found?.start?.number ?? 0) + 1, token: randomUUID() } : found?.start;
-  const marker: StoreMarker = { id, term: Math.max(term, found?.term ?? 0), ...(start && { start }) };
+  const marker: StoreMarker = { id, term: Math.max(term, found?.term ?? 0), epoch, ...(start && { start }) };
   const bytes = Buffer.from(`${JSON.stringify(marker)}\n`);
   try {
     await store.put(MARKER_NAME, bytes, { ...options, ifAbsent: found === null });
@@ -80,6 +88,7 @@ export async function claimPrefix(
   }
   const now = await readMarker(store, signal);
   requireOwn(store.url, now, id);
+  requireLast(store.url, now, epoch);
   if (now === null) throw storeAway('no_marker');
   return isStart && start ? start : null;
 }
@@ -90,4 +99,17 @@ function requireOwn(url: string, found: StoreMarker | 'other' | null, id: string
     hint: `Give this one a prefix of its own in WB_COLD_URL. If the other one is gone for good, remove ${MARKER_NAME} there by hand.`,
     extra: { start_refused: 'store_claimed' },
   });
+}
+
+function requireLast(url: string, found: StoreMarker | null, epoch: number): void {
+  const last = found?.epoch ?? FIRST_EPOCH;
+  if (last <= epoch) return;
+  throw new WinterdockError(
+    'conflict',
+    `The object store ${url} is used by a later restore of this installation: its ledger is of epoch ${last}, and the one here of epoch ${epoch}. Nothing was changed.
+Ways out:
+  leave this server stopped, and use the restored one
+  WB_COLD_URL=… npm run doctor -- --accept REASON  goes on from this registry in a later epoch: the restored server loses the store`,
+    { extra: { start_refused: 'store_of_later_epoch' } },
+  );
 }

@@ -11,7 +11,7 @@ import { openObjectStore } from './open-store.ts';
 import { connectionTo, startS3Server, useTestKeys } from './testing/s3-server.ts';
 import { type StoreHealth, type WatchedStore, watchedStore } from './watched-store.ts';
 
-const OWN = { id: 'winter-1', term: 3 };
+const OWN = { id: 'winter-1', term: 3, epoch: 1 };
 const FIRST = { isEstablished: false };
 
 /** Waits end when the time is set forward; the clock shows that time. */
@@ -89,6 +89,11 @@ describe('the marker', () => {
     expect(await readMarker(store)).toEqual({ ...OWN, term: 4 });
     await claimPrefix(store, OWN, { isEstablished: true });
     expect(await readMarker(store)).toEqual({ ...OWN, term: 4 });
+    await claimPrefix(store, { ...OWN, epoch: 2 }, { isEstablished: true });
+    expect(await readMarker(store)).toEqual({ ...OWN, term: 4, epoch: 2 });
+    const earlier = claimPrefix(store, { ...OWN, term: 9 }, { isEstablished: true, isStart: true });
+    await expect(earlier).rejects.toMatchObject({ extra: { start_refused: 'store_of_later_epoch' } });
+    expect(await readMarker(store)).toEqual({ ...OWN, term: 4, epoch: 2 });
   });
 
   test.each([

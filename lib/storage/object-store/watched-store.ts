@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { isWinterdockError } from '../../base/errors.ts';
-import { isTakenOver, readMarker, type StoreStart } from './marker.ts';
+import { FIRST_EPOCH, isTakenOver, readMarker, type StoreStart } from './marker.ts';
 import type { AwayReason, ListedObject, ObjectStore } from './object-store.ts';
 import { storeAway } from './store-errors.ts';
 
@@ -74,6 +74,8 @@ export interface StoreWatchOptions {
   installation: string;
   /** The start that has claimed the store; null until then, and for one that shares it with others. */
   start?: () => StoreStart | null;
+  /** Of the ledger here. Default: the first. */
+  epoch?: number;
   clock?: Clock;
   /** Waits so many milliseconds; rejects when `signal` is aborted. */
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
@@ -83,7 +85,7 @@ const waitFor = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, {
 
 export function watchedStore(
   store: ObjectStore,
-  { installation, start = () => null, clock = systemClock, wait = waitFor }: StoreWatchOptions,
+  { installation, start = () => null, epoch = FIRST_EPOCH, clock = systemClock, wait = waitFor }: StoreWatchOptions,
 ): WatchedStore {
   const closing = new AbortController();
   const listeners = new Set<(health: StoreHealth) => void>();
@@ -138,8 +140,7 @@ export function watchedStore(
       if (marker === null) become('no_marker');
       else if (marker === 'other' || marker.id !== installation) become('other_installation');
       else {
-        const own = start();
-        become(own !== null && isTakenOver(marker, own) ? 'taken_over' : null);
+        become(isTakenOver(marker, start(), epoch) ? 'taken_over' : null);
       }
     } catch (error) {
       if (!isWinterdockError(error)) throw error;
