@@ -7,8 +7,10 @@ import { DAY, DRAWN_BY, partOf } from '../lib/testing/draw.ts';
 import { drawFrom, runWithStore } from '../lib/testing/faults/run.ts';
 import { SCENARIOS } from '../lib/testing/faults/scenarios.ts';
 
-/** Those that file a sandbox, or take one from where it rests. */
-const all = SCENARIOS.filter(({ name }) => /freeze|frozen|archive|delet|prefetch|in place/.test(name));
+/** Those that file a sandbox, take one from where it rests, or begin with what a kill left of that. */
+const all = SCENARIOS.filter(({ name }) =>
+  /freeze|frozen|archive|delet|prefetch|in place|plan|clone|start after a kill/.test(name),
+);
 
 for (const scenario of partOf(all, all.length, DAY)) {
   test(`${scenario.name}: what is in the store is whole whatever happens to the server`, {
