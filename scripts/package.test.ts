@@ -120,6 +120,23 @@ console.log(JSON.stringify({
 }));
 `;
 
+/** Asks a store that is not there, without credentials and with some. */
+const S3 = `
+const { openObjectStore } = await import(process.argv[1] + '/lib/storage/object-store/open-store.ts');
+const connection = { endpoint: 'http://127.0.0.1:9', region: 'us-east-1', pathStyle: true, encryption: null, credentials: {} };
+const asked = async () => {
+  const store = await openObjectStore('s3://bucket/prefix', connection);
+  const away = await store.head('drawers/cold/a').then(String, (error) => error.extra?.away ?? error.stack);
+  await store.close();
+  return away;
+};
+process.env.AWS_EC2_METADATA_DISABLED = 'true';
+const without = await asked();
+process.env.AWS_ACCESS_KEY_ID = 'a';
+process.env.AWS_SECRET_ACCESS_KEY = 'b';
+console.log(without, await asked());
+`;
+
 test(
   'it runs in another place, as another user, from a folder that may not be written, with no network',
   async () => {
@@ -131,6 +148,7 @@ test(
       HOME: home,
       WB_DATA: join(home, 'data'),
       WB_ADMIN_KEY: KEY,
+      WB_COLD_URL: `file://${join(home, 'store').replaceAll(' ', '%20')}`,
       PORT: '0',
       // Nothing is fetched by a way that a proxy would have opened.
       HTTP_PROXY: 'http://127.0.0.1:9',
@@ -172,6 +190,12 @@ test(
       expect(outputOf('files', 'get', 'sess-841', 'note')).toBe('hello\n');
       outputOf('ship', 'sess-841', join(home, 'sess-841.wbundle'));
       expect(outputOf('inspect', join(home, 'sess-841.wbundle'))).toMatch(/^verified\s+yes$/m);
+      // More than the server moves by itself: a process for each way, into the store and out of it.
+      const hash = exec('head -c 5000000 /dev/urandom > large; sha256sum large');
+      outputOf('suspend', 'sess-841');
+      outputOf('freeze', 'sess-841');
+      rmSync(join(home, 'data', 'cold', 'sess-841.sqlite'));
+      expect(exec('sha256sum large')).toBe(hash);
       outputOf('archive', 'sess-841', '--yes');
       expect(outputOf('files', 'get', 'sess-841', 'note')).toBe('hello\n');
       // The operators' commands, beside the server.
@@ -189,6 +213,26 @@ test(
           'sess-841',
         ),
       ).toContain('Wrote the file');
+      // The process that makes backups for the server.
+      outputOf('backups', 'set', '--target', join(home, 'scheduled'));
+      const { id } = JSON.parse(outputOf('backups', 'make', '--json')) as { id: string };
+      const backup = () => JSON.parse(outputOf('backups', 'show', id, '--json')) as { state: string; error: unknown };
+      await expect.poll(() => backup().state, { timeout: 60_000, interval: 1000 }).toMatch(/^(made|failed)$/);
+      expect(backup()).toMatchObject({ state: 'made', error: null });
+      // What speaks S3 is loaded only for s3://, and its ways to find credentials only at its first request.
+      const s3 = run(
+        [
+          ...beside(server.pid),
+          join(target, 'runtime', 'node'),
+          '--no-warnings',
+          '--input-type=module',
+          '-e',
+          S3,
+          target,
+        ],
+        env,
+      );
+      expect([s3.stderr, s3.stdout]).toEqual(['', 'refused unreachable\n']);
       const visit = run(
         [...beside(server.pid), join(target, 'runtime', 'node'), '--input-type=module', '-e', VISIT, url, KEY],
         env,
