@@ -1,10 +1,11 @@
 /**
  * Writes a file of transactions in the LTX format, page by page. Blocks are literal; a page of nothing but zeros takes
- * some thirty bytes. The file has its name once it is whole. Knows nothing of where pages come from.
+ * some thirty bytes. The file has its name once it is whole, and the time of its last commit. Knows nothing of where
+ * pages come from.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { createFile, performing, renameFile, syncFolder, unlinkFile } from '../base/effects.ts';
+import { createFile, performing, renameFile, setTimesNow, syncFolder, unlinkFile } from '../base/effects.ts';
 import { Crc64 } from './crc64.ts';
 import {
   END_BYTES,
@@ -35,6 +36,7 @@ export class LtxWriter {
   readonly #literalHead: Buffer;
   readonly #zeroBlock: Buffer;
   readonly #zeros: Buffer;
+  readonly #timeMs: number;
 
   private constructor(target: string, unfinished: string, file: FileHandle, header: LtxHeader, expected?: number) {
     this.#target = target;
@@ -44,6 +46,7 @@ export class LtxWriter {
     this.#literalHead = literalHead(header.pageSize);
     this.#zeroBlock = zeroBlock(header.pageSize);
     this.#zeros = Buffer.alloc(header.pageSize);
+    this.#timeMs = header.timeMs;
     this.#put(encodeHeader(header));
   }
 
@@ -92,6 +95,8 @@ export class LtxWriter {
       await this.#pieces.end();
       if (sync) await performing({ kind: 'sync', path: this.#unfinished }, () => this.#file.sync());
       await this.#file.close();
+      // Litestream's own tools take the time of a segment from there, where a replica is files.
+      setTimesNow(this.#unfinished, this.#timeMs / 1000);
       await renameFile(this.#unfinished, this.#target);
       if (sync) await syncFolder(dirname(this.#target));
       return this.#pieces.bytes;
