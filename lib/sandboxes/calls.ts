@@ -28,6 +28,7 @@ import { refuseFaulted } from './moves/transition-check.ts';
 import { archivedForCalls, type WakeOptions, wake } from './moves/wake.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext, WakeReport } from './sandboxes.ts';
+import { asBegun, wakeFailedBehind } from './unknown-outcome.ts';
 
 /** How often a call is sent when its process ends before the call begins. */
 const ATTEMPTS = 3;
@@ -89,7 +90,7 @@ async function sendOrWake<T>(
   const counted = (process: InstanceProcess): Promise<T> => {
     runtime.callStarted();
     const answer = send(process).finally(() => runtime.callEnded());
-    // Awaited after the wake. When the wake fails, its error is thrown instead.
+    // Awaited after the wake. When the wake fails, its error is thrown instead, and says whether this one was begun.
     answer.catch(() => {});
     return answer;
   };
@@ -116,6 +117,8 @@ async function sendOrWake<T>(
       onProcess: (process) => {
         sent.answer = counted(process);
       },
+    }).catch(async (error: unknown) => {
+      throw sent.answer === undefined ? error : await wakeFailedBehind(error, sent.answer);
     });
     const woken: WakeReport =
       woke.source !== null
@@ -135,8 +138,12 @@ function markUsed(engine: Engine, runtime: SandboxRuntime): void {
 
 /** A call that ran out of time may have ended the process: the row is settled before the answer. */
 export async function afterTimeout(engine: Engine, runtime: SandboxRuntime, audit: AuditContext): Promise<void> {
-  const row = await requireOwnInstance(engine, runtime.id);
-  await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'exec.timed_out')]);
+  try {
+    const row = await requireOwnInstance(engine, runtime.id);
+    await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'exec.timed_out')]);
+  } catch (error) {
+    throw asBegun(error);
+  }
   await runtime.settling;
 }
 

@@ -50,6 +50,16 @@ function lineOf(step: Step): string {
   return `${into(step.to)}${step.op === 'move' ? 'mv' : 'cp'} ${path} ${shellPath(step.to)} || exit 9`;
 }
 
+/**
+ * How a command ended that an answer states in full. An error with `started` says that it may have been done: its
+ * process died before it could answer, or the wake that it was sent behind failed. Any other error did nothing.
+ */
+function howOf(got: Got | null): Effect['how'] {
+  if (got === null) return 'maybe';
+  if (got.status < 300) return 'done';
+  return String(got.json.started) === 'true' ? 'maybe' : 'refused';
+}
+
 /** Runs commands against a world and the stock that it has. */
 export class Carrier {
   readonly #world: World;
@@ -118,10 +128,7 @@ export class Carrier {
       steps: readonly Step[],
       life: Life | null,
       more: Partial<Effect> = {},
-    ): Effect[] =>
-      box === undefined
-        ? []
-        : [{ box, steps, life, how: got === null ? 'maybe' : got.status < 300 ? 'done' : 'refused', ...more }];
+    ): Effect[] => (box === undefined ? [] : [{ box, steps, life, how: howOf(got), ...more }]);
     const add = (id: string, lives: Life[], files: Files, ephemeral = false) =>
       stock.boxes.push({ id, lives: new Set(lives), files: new Map(files), ephemeral });
     const roomFor = (count: number) => stock.boxes.filter(isHere).length + count <= MAX_BOXES;
