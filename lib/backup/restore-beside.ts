@@ -22,7 +22,7 @@ export interface BackupRestorerParts {
   config: Pick<Config, 'dataFolder'>;
   registry: Registry;
   runner: Pick<BackupRunner, 'ownerOf'>;
-  sandboxes: Pick<Sandboxes, 'restore'>;
+  sandboxes: Pick<Sandboxes, 'fileMade' | 'restore'>;
   transfers: Pick<Transfers, 'withFolder'>;
   work: BackupWork;
 }

@@ -42,7 +42,7 @@ export interface BundlesOptions {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sandboxes: Pick<Sandboxes, 'copyOut'>;
+  sandboxes: Pick<Sandboxes, 'copyOut' | 'fileMade'>;
   signer: Signer;
   transfers: Transfers;
   workbooks: CarriedWorkbooks;

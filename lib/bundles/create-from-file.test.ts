@@ -25,7 +25,11 @@ const { vfsPath: _none, ...box } = instance('box');
 
 test('29. a file and its row are created together, and the row knows the file', async () => {
   const { dataFolder, registry, file, live } = await stage();
-  const row = await createFromFile({ dataFolder, registry, clock: new FakeClock() }, file, 'hash', box, entry());
+  const made: string[] = [];
+  const sandboxes = { fileMade: (id: string) => void made.push(id) };
+  const parts = { dataFolder, registry, clock: new FakeClock(), sandboxes };
+  const row = await createFromFile(parts, file, 'hash', box, entry());
+  expect(made).toEqual([box.id]);
   expect(row).toMatchObject({
     state: 'created',
     vfsPath: 'live/box/vfs.sqlite',

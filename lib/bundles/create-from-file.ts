@@ -10,6 +10,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry, NewInstance } from '../registry/types.ts';
 import { livePath } from '../sandboxes/engine.ts';
 import { fileRecord } from '../sandboxes/files/file-verification.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import { moveFile, removeFile, stagingFor, stampOf } from '../storage/files.ts';
 
 export interface CreateFromFileOptions {
@@ -19,6 +20,8 @@ export interface CreateFromFileOptions {
     instances: Pick<Registry['instances'], 'get' | 'create'>;
     copies: Pick<Registry['copies'], 'markUnclaimed' | 'clearUnclaimed'>;
   };
+  /** Who is told of the new file. Left out: nobody, as there is no server. */
+  sandboxes?: Pick<Sandboxes, 'fileMade'>;
 }
 
 /**
@@ -27,7 +30,7 @@ export interface CreateFromFileOptions {
  * it, as its request was never answered. Throws `conflict` for a taken id or name.
  */
 export async function createFromFile(
-  { dataFolder, clock, registry }: CreateFromFileOptions,
+  { dataFolder, clock, registry, sandboxes }: CreateFromFileOptions,
   file: string,
   sha256: string,
   instance: Omit<NewInstance, 'vfsPath' | 'file' | 'bytes'>,
@@ -60,6 +63,7 @@ export async function createFromFile(
       epochSeconds(clock),
       ledger,
     );
+    sandboxes?.fileMade(id);
     await unmark(registry, vfsPath);
     return row;
   } catch (error) {

@@ -37,7 +37,7 @@ export interface RepairsOptions {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sandboxes: Pick<Sandboxes, 'copyRaw' | 'restore'>;
+  sandboxes: Pick<Sandboxes, 'copyRaw' | 'fileMade' | 'restore'>;
   snapshots: Pick<Snapshots, 'getIntact'>;
   transfers: Transfers;
 }

@@ -21,23 +21,27 @@ export interface ReplicaOfFiles {
   /** The process has the file open: commits may come. */
   opened(id: InstanceId): void;
   /**
-   * The processes are about to be told to close or to end: gives the log a second name, on the same filesystem.
-   * Synchronous. May be called more than once before `landed`.
+   * The last process is told to put the file to rest in this tick: gives the log a second name, on the same filesystem,
+   * where there is one. Synchronous. One without a second name stays beside its file.
    */
   closing(id: InstanceId): void;
-  /** The second name (absolute) that the log has by now; null: it has one. Asked by a landing. */
+  /** The second name (absolute) of the log; null: it has none. Asked right after `closing`, and by a landing. */
   secondName(id: InstanceId): string | null;
   /**
    * No process has the file open any more, and its folder has landed. What the processes left of the log lies beside
    * the file, or has only the second name. Called before anything opens the file. Resolves when the bytes are safe on
-   * this disk; never waits for the store.
+   * this disk; never waits for the store. May come again for the same end, and for a row that no process of this server
+   * had.
    */
   landed(row: InstanceRow): Promise<void>;
-  /** A filing was committed, or a dead process's file was settled: `file` is an address as in `vfsPath`, at rest. */
+  /**
+   * A filing was committed, a dead process's file was settled, or a wake failed. `file`: where it rests, relative to
+   * the data folder. `record`: what the row knows of it; null: it is not there, or damaged.
+   */
   rested(row: InstanceRow, file: string, record: FileRecord | null): void;
   /** A filing was rolled back, and its processes go on. */
   goesOn(id: InstanceId): void;
-  /** The file of a row at rest was made or replaced by other means: clone, import, restore, repair, salvage. */
+  /** The file of a row was made or replaced by other means: import, salvage, restore, rescue. */
   replaced(id: InstanceId): void;
   /** The sandbox was deleted, or forgotten. */
   dropped(id: InstanceId): Promise<void>;

@@ -51,6 +51,7 @@ import { reconcile, settleInterrupted } from './recovery/reconcile.ts';
 import { SCRUB_PACE, type ScrubPace, scrubForever } from './recovery/scrub.ts';
 import { Runtimes, type SandboxRuntime } from './runtimes.ts';
 import type { LiveStatus, ReplicaStatus, ResumeResult, Sandboxes } from './sandboxes.ts';
+import { tellReplica } from './shipping.ts';
 import { takeStored } from './store/from-stored.ts';
 import { DrawerStore, type StoreBelowOptions } from './store/store-below.ts';
 
@@ -218,6 +219,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     read: (id, request) => runtimes.use(id, (runtime) => read(engine, reading, runtime, request)),
     copyOut: (id, path, options) => runtimes.use(id, (runtime) => copyOut(engine, reading, runtime, path, options)),
     restore: (id, snapshot, audit) => locked(id, (runtime) => restore(engine, prefetched, runtime, snapshot, audit)),
+    fileMade: (id) => void tellReplica(engine, id, (replica) => replica.replaced(id)),
     copyRaw: (id, folder) => runtimes.use(id, (runtime) => copyRaw(engine, runtime, folder)),
     async attach(id, attachment) {
       const { state } = await requireOwnInstance(engine, id);

@@ -243,6 +243,9 @@ export interface Sandboxes {
    */
   copyRaw(id: InstanceId, folder: string): Promise<RawCopy>;
 
+  /** Says that a file was made for a new row by other means, as by an import: the replica ships it whole. */
+  fileMade(id: InstanceId): void;
+
   /**
    * Replaces the file of a sandbox by a copy of a snapshot and keeps the old file in `orphans/`. The state stays; a
    * fault is cleared. Throws `conflict` for a sandbox that is awake or lives only in its process, `quota_exceeded`, and

@@ -62,6 +62,17 @@ export function closeToRest(vfs: Vfs): string | null {
 }
 
 /**
+ * The same of a file whose log is shipped and has no other name: with frames in it, it is left beside the file, as by a
+ * killed process.
+ */
+export function closeOrLeave(vfs: Vfs): string | null {
+  const identity = giveIdentity(vfs);
+  if (vfs.shippedLog?.hasFrames !== true) return closeToRest(vfs);
+  vfs.close();
+  return identity;
+}
+
+/**
  * Gives a live file an identity when it has none, as a copy or a file of an older version does. Returns the identity.
  */
 export function giveIdentity(vfs: Vfs): string | null {

@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, linkSync, readdirSync, readFileSync, statSync
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openCheckpointer, openLiveFile } from './handles.ts';
-import { closeToRest, openAtRest, openLive, recoverToRest } from './open.ts';
+import { closeOrLeave, closeToRest, openAtRest, openLive, recoverToRest } from './open.ts';
 import { ShippedLog } from './shipped-log.ts';
 import { type CommittedFrames, markOf, ReplicaPages, readLog } from './testing/log-frames.ts';
 import { holdFile, kill, startProcess } from './testing/processes.ts';
@@ -220,6 +220,20 @@ test('72. coming to rest is refused while others have the file open, and nothing
   const rest = openAtRest(file);
   expect(['/a', '/reading', '/beside'].map((path) => rest.get(vfsPath(path)) !== null)).toEqual([true, true, true]);
   rest.close();
+});
+
+test('72. a log without another name is left beside its file when anything was committed to it', () => {
+  const file = restingFile();
+  const before = readFileSync(file);
+  // An identity is a commit too, of a file that has none.
+  for (const write of [false, true]) {
+    const vfs = openLive(file, { ...OPTIONS, mustExist: true, walLater: true });
+    if (write) vfs.put(vfsPath('/a'), bytes('a'));
+    expect(closeOrLeave(vfs)).toEqual(expect.any(String));
+    expect(existsSync(`${file}-wal`)).toBe(write);
+    if (!write) expect(readFileSync(file).equals(before)).toBe(true);
+  }
+  expect(readLog(`${file}-wal`)?.frames).toBeGreaterThan(0);
 });
 
 test('72. recovering the file of a killed process does too, when it is told so', async () => {

@@ -98,6 +98,11 @@ export class ShippedLog {
     this.#waitedMs = 0;
   }
 
+  /** Whether anything was committed to it, shipped or not. */
+  get hasFrames(): boolean {
+    return checkpoint(this.#db, 'NOOP').log > 0;
+  }
+
   /** Closes what it has opened; the next commit may open it again. */
   close(): void {
     this.#beside?.close();

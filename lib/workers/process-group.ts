@@ -146,7 +146,7 @@ export class ProcessGroup implements InstanceProcess {
     }
   }
 
-  async close({ drainMs, force }: { drainMs: number; force: boolean }): Promise<boolean> {
+  async close({ drainMs, force, keepLog }: Parameters<InstanceProcess['close']>[0]): Promise<boolean> {
     if (this.#isGone) throw this.#goneError();
     this.#closing = true;
     const started = performance.now();
@@ -160,7 +160,7 @@ export class ProcessGroup implements InstanceProcess {
       await Promise.all(others.map(({ instance }) => closeBeside(instance, force)));
       if (first === undefined || this.#hasEnded) throw this.#goneError();
       const leftMs = Math.max(0, drainMs - (performance.now() - started));
-      const isClosed = await first.instance.close({ drainMs: leftMs, force, rests: true });
+      const isClosed = await first.instance.close({ drainMs: leftMs, force, rests: true, keepLog });
       if (isClosed) this.#identity = first.instance.identity;
       return isClosed;
     } finally {

@@ -31,6 +31,7 @@ const OPEN_MS = 60_000;
 
 /** `joins`: another process of the sandbox has the file open. `uid`: the user to become; null: it stays who it is. */
 type ServeOptions = { joins?: boolean; isBackground?: boolean; uid?: number | null; onBusy?: BusyListener };
+type Closing = Parameters<InstanceProcess['close']>[0] & { rests: boolean };
 
 export class SupervisedInstance implements ProcessMember {
   readonly id: string;
@@ -143,7 +144,7 @@ export class SupervisedInstance implements ProcessMember {
   };
 
   /** `rests`: it is the last process that has the file open, and puts it to rest. */
-  async close({ drainMs, force, rests }: { drainMs: number; force: boolean; rests: boolean }): Promise<boolean> {
+  async close({ drainMs, force, rests, keepLog }: Closing): Promise<boolean> {
     if (this.#dead) throw this.#goneError(false);
     this.#closing = true;
     if (!(await this.#idle.wait(drainMs))) {
@@ -163,7 +164,7 @@ export class SupervisedInstance implements ProcessMember {
       throw this.#goneError(false);
     }
     this.#closeReply = Promise.withResolvers<unknown>();
-    this.#send({ type: 'close', rests });
+    this.#send({ type: 'close', rests, isLogKept: keepLog?.() ?? false });
     try {
       await this.#closeReply.promise;
     } catch (error) {

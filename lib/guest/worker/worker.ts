@@ -11,7 +11,7 @@ import { unlinkFileNow } from '../../base/effects.ts';
 import { messageOf } from '../../base/errors.ts';
 import { leaveSignalsToServer } from '../../base/process-signals.ts';
 import { serializeError } from '../../base/serialized-error.ts';
-import { closeToRest, giveIdentity, openLive } from '../../vfs/open.ts';
+import { closeOrLeave, closeToRest, giveIdentity, openLive } from '../../vfs/open.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
 import { DEFAULT_POLICY, profileOf } from '../../workers/protocol/policies.ts';
 import type { FromInstance, ToInstance } from '../../workers/protocol/protocol.ts';
@@ -136,7 +136,10 @@ async function handle(message: ToInstance): Promise<void> {
   if (message.type === 'trim') return send({ type: 'trimmed', id: message.id, holds: await trim(sandbox, heapTrim) });
   if (message.type !== 'close') return heapTrim.run(() => sandbox.handle(message));
   await sandbox.settle();
-  if (message.rests) return send({ type: 'closed', identity: closeToRest(sandbox.vfs) });
+  if (message.rests) {
+    const isLeft = sandbox.vfs.shippedLog !== null && !message.isLogKept;
+    return send({ type: 'closed', identity: isLeft ? closeOrLeave(sandbox.vfs) : closeToRest(sandbox.vfs) });
+  }
   sandbox.vfs.close();
   send({ type: 'closed', identity: null });
 }

@@ -16,8 +16,8 @@ import { recordReturnedFile, returnFile, runCleanup } from '../recovery/rollback
 import { settleFile } from '../recovery/settle-file.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { AuditContext } from '../sandboxes.ts';
+import { keepLog, landShipped, settleLeftLog, tellReplica, tellReplicaAndWait, tellRested } from '../shipping.ts';
 import { bringNear } from '../store/bring.ts';
-import { land } from './landing.ts';
 import { intermediateStates, refuseFaulted } from './transition-check.ts';
 
 /** After this many failures in a row a sandbox gets the fault `unknown` and is left alone. */
@@ -96,6 +96,8 @@ export async function runFiling(
           now: now(engine),
           ledger: transitionEntries(engine, row, audit, [row.state, ...through, filing.to], elapsedMs(started)),
         });
+        if (after.state === 'deleted') await tellReplicaAndWait(engine, row.id, (replica) => replica.dropped(row.id));
+        else tellRested(engine, after);
         engine.failpoint(`${filing.verb}.committed`);
         await runCleanup(engine, row.id, () => filing.after?.(row, after));
         engine.store?.filed(after);
@@ -155,9 +157,10 @@ async function endProcess(
   const rescued = row.vfsPath === MEMORY ? false : await rescue(engine, row, process);
   let identity: string | null = rescued === false ? null : rescued.identity;
   let isKilled = false;
+  const closing = { drainMs: force ? 0 : engine.config.drainMs, force, keepLog: () => keepLog(engine, row.id) };
   try {
     // `rescue` has ended the process of a file that it saved.
-    const closed = rescued !== false || (await process.close({ drainMs: force ? 0 : engine.config.drainMs, force }));
+    const closed = rescued !== false || (await process.close(closing));
     if (!closed) throw busy(row);
     if (rescued === false) identity = process.identity;
   } catch (error) {
@@ -169,9 +172,10 @@ async function endProcess(
     isKilled = true;
   }
   if (row.vfsPath !== MEMORY) {
-    const instead = await land(engine, row);
+    const instead = await landShipped(engine, row);
     if (instead !== null && !force) throw fileGone(row, instead);
     if (isKilled) identity = await settleFile(engine, row);
+    else identity = (await settleLeftLog(engine, row)) ?? identity;
   }
   runtime.process = null;
   if (filing.verb === 'suspend' || filing.verb === 'archive') engine.failpoint(`${filing.verb}.closed`);
@@ -220,9 +224,10 @@ async function rollBackFiling(
   if (endsActive && runtime.process !== null) await runtime.process.end();
   if (endsActive) runtime.process = null;
   await runtime.exclusive(async () => {
-    if (endsActive && row.vfsPath !== MEMORY) await land(engine, row);
+    if (endsActive && row.vfsPath !== MEMORY) await landShipped(engine, row);
     // A process that goes on has its file where it was.
     if (runtime.process === null) await returnFile(engine, row);
+    else tellReplica(engine, row.id, (replica) => replica.goesOn(row.id));
     // The record of a damaged file stays: a repaired file is compared with it.
     const moved = row.state !== 'active' && !refused && code !== 'corrupt' && code !== 'missing_file';
     const file = moved ? { file: (await recordReturnedFile(engine, row)) ?? row.file } : {};

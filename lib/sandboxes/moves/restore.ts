@@ -29,6 +29,7 @@ import {
 } from '../recovery/replaced-file.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { AuditContext, SnapshotToRestore } from '../sandboxes.ts';
+import { tellReplica } from '../shipping.ts';
 import { bringNear } from '../store/bring.ts';
 
 /**
@@ -64,7 +65,9 @@ export async function restore(
       const { pending } = await requireOwnInstance(engine, row.id);
       if (pending === null) throw new WinterdockError('conflict', `The sandbox "${row.id}" has moved on.`);
       await replace(engine, row, pending, snapshot, audit);
-      return commit(engine, row, pending, snapshot, audit, elapsedMs(started));
+      const restored = await commit(engine, row, pending, snapshot, audit, elapsedMs(started));
+      tellReplica(engine, row.id, (replica) => replica.replaced(row.id));
+      return restored;
     });
     if (after.state === 'frozen' || after.state === 'archived') prefetched.set(row.id, now(engine) + PREFETCH_SECONDS);
     return after;

@@ -41,8 +41,8 @@ import { recordReturnedFile, returnFile, runCleanup } from '../recovery/rollback
 import { settleFile } from '../recovery/settle-file.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { AuditContext } from '../sandboxes.ts';
+import { landShipped, tellOpening, tellReplica, tellRested } from '../shipping.ts';
 import { bringNear } from '../store/bring.ts';
-import { land } from './landing.ts';
 import { refuseFaulted } from './transition-check.ts';
 
 export interface WakeOptions {
@@ -243,12 +243,14 @@ async function start(
     maxBytes: await maxBytesOf(engine, row),
     maxFileBytes: engine.config.maxFileBytes,
     mustExist: location !== 'none' && location !== 'memory',
+    ...(location !== 'memory' && tellOpening(engine, row, file, location === 'none') && { shipsLog: true }),
   };
   const onProcess = (process: InstanceProcess) => {
     engine.cpuBudget.account(row, process);
     options.onProcess?.(process);
   };
   const process = await startProcess(engine, spec, { onProcess, claim });
+  if (spec.shipsLog) tellReplica(engine, row.id, (replica) => replica.opened(row.id));
   const openMs = elapsedMs(opening);
   try {
     engine.failpoint('resume.opened');
@@ -325,17 +327,19 @@ async function rollBackWake(
   ];
   const raised = fault === null ? {} : { fault: { fault, reason: publicMessage(error) } };
   await runtime.exclusive(async () => {
-    if (isGiven && location !== 'memory') await land(engine, row);
+    if (isGiven && location !== 'memory') await landShipped(engine, row);
     if (fault === 'corrupt' || fault === 'missing') {
       await returnFile(engine, row);
       // The record stays: a repaired file is compared with it.
-      return engine.registry.instances.abandon(row.id, raised, ledger);
+      await engine.registry.instances.abandon(row.id, raised, ledger);
+      return tellRested(engine, row, null);
     }
     const left = await recoverLog(engine, row, location);
     await returnFile(engine, row);
     const file = location === 'live' || location === 'cold' ? await recordReturnedFile(engine, row, left) : null;
     const recorded = file === null ? {} : { file: left.unsettled ? { ...file, unsettled: true as const } : file };
     await engine.registry.instances.abandon(row.id, { ...raised, ...recorded }, ledger);
+    if (location !== 'memory') tellRested(engine, row, file);
   });
 }
 

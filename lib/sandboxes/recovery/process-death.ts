@@ -9,8 +9,8 @@ import { lastingFolder, stampOf } from '../../storage/files.ts';
 import { absolutePath, type Engine, livePath, MEMORY, now, systemAudit } from '../engine.ts';
 import { fileRecord } from '../files/file-verification.ts';
 import { hashAtFiling } from '../files/filed-hash.ts';
-import { land } from '../moves/landing.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
+import { landShipped, tellReplicaAndWait, tellRested } from '../shipping.ts';
 import { isFileOfRow } from './orphan-search.ts';
 import { settleFile } from './settle-file.ts';
 
@@ -43,7 +43,7 @@ export async function settleDeadProcess(
     let fault = death.fault === null ? null : { fault: death.fault, reason: death.detail };
     let failure: unknown = null;
     let identity: string | null = null;
-    const instead = await land(engine, row);
+    const instead = await landShipped(engine, row);
     if (stampOf(file) === null) await fetchFromCold(engine, row, file);
     if (stampOf(file) === null) {
       const known = row.fault === 'missing' ? row.faultReason : null;
@@ -87,6 +87,7 @@ export async function settleDeadProcess(
       now: now(engine),
       ledger,
     });
+    tellRested(engine, filed);
     if (stamp !== null && failure === null) engine.scheduleCheck(filed.id, filed.generation);
   });
 }
@@ -128,4 +129,5 @@ export async function deleteMemorySandbox(
     now: now(engine),
     ledger: hops.map((to, at) => ledgerEntry(engine, row, audit, 'transition', { from: path[at] ?? null, to })),
   });
+  await tellReplicaAndWait(engine, row.id, (replica) => replica.dropped(row.id));
 }

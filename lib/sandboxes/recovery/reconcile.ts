@@ -12,9 +12,10 @@ import { clearStaging, stampOf } from '../../storage/files.ts';
 import { absolutePath, type Engine, livePath, MEMORY, now, systemAudit } from '../engine.ts';
 import { fileAt, fileOf, locationOf, moveLogsToOrphans } from '../files/file-locations.ts';
 import { fileRecord } from '../files/file-verification.ts';
-import { finishLandings, land } from '../moves/landing.ts';
+import { finishLandings } from '../moves/landing.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { AuditContext } from '../sandboxes.ts';
+import { landShipped, tellRested } from '../shipping.ts';
 import { isFileMissing, type OrphanSearchResult, reclaimFile, searchLiveDrawer } from './orphan-search.ts';
 import { deleteMemorySandbox, settleDeadProcess } from './process-death.ts';
 import { recordAfterReturn, returnReplacedFile } from './replaced-file.ts';
@@ -62,7 +63,7 @@ async function giveUp(engine: Engine, row: InstanceRow, error: unknown): Promise
     return;
   }
   const stamp = stampOf(absolutePath(engine, livePath(row.id)));
-  await engine.registry.instances.commit({
+  const filed = await engine.registry.instances.commit({
     id: row.id,
     from: 'active',
     to: 'suspended',
@@ -73,6 +74,7 @@ async function giveUp(engine: Engine, row: InstanceRow, error: unknown): Promise
     now: now(engine),
     ledger: [ledgerEntry(engine, row, BOOT.audit, 'transition', { from: 'active', to: 'suspended' }), raised],
   });
+  tellRested(engine, filed);
 }
 
 /**
@@ -130,13 +132,14 @@ async function settle(engine: Engine, row: InstanceRow, how: SettleContext): Pro
   const location = locationOf(engine, row);
   const live = absolutePath(engine, livePath(row.id));
   // Its process may have had the folder.
-  if (location !== 'memory' && WAKE_VERBS.some((verb) => verb === row.pending?.verb)) await land(engine, row);
+  if (location !== 'memory' && WAKE_VERBS.some((verb) => verb === row.pending?.verb)) await landShipped(engine, row);
   const known = location === 'live' || location === 'cold' ? await recoverLog(engine, row, live) : null;
   await returnFile(engine, row);
   const file = await recordReturnedFile(engine, row, known);
   await engine.registry.instances.abandon(row.id, file === null ? {} : { file }, [
     rollbackEntry(engine, row, how.because, how.audit),
   ]);
+  if (location !== 'memory') tellRested(engine, row, file);
 }
 
 /**

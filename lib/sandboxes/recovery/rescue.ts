@@ -20,6 +20,7 @@ import type { InstanceProcess } from '../../workers/protocol/instance.ts';
 import { absolutePath, type Engine, livePath, systemAudit } from '../engine.ts';
 import { fileAt, moveToOrphans } from '../files/file-locations.ts';
 import { land, mostBytes, mostOf } from '../moves/landing.ts';
+import { tellReplica } from '../shipping.ts';
 import { settleFile } from './settle-file.ts';
 
 /** The name that the kernel gives to an open live file; a deleted file is marked. */
@@ -103,6 +104,7 @@ export async function rescue(
     await worker.kill('killed');
     await land(engine, row);
     await putBack(engine, row, saved, open.main?.inode ?? null);
+    tellReplica(engine, row.id, (replica) => replica.replaced(row.id));
     identity = await settleFile(engine, row);
   } catch (error) {
     // The process has ended, and nobody has the data but this copy.

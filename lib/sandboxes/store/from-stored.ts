@@ -16,6 +16,7 @@ import { fileOf, moveToOrphans } from '../files/file-locations.ts';
 import { settleIfInterrupted } from '../recovery/reconcile.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { AuditContext } from '../sandboxes.ts';
+import { tellReplica } from '../shipping.ts';
 import { bringNear, fetchStored, storedOfFiling } from './bring.ts';
 
 /**
@@ -68,6 +69,7 @@ export async function takeStored(engine: Engine, runtime: SandboxRuntime, audit:
         ...(row.fault === null ? [] : [ledgerEntry(engine, row, audit, 'fault.cleared', { reason: row.fault })]),
       ],
     });
+    if (!isSame) tellReplica(engine, row.id, (replica) => replica.replaced(row.id));
   });
 }
 

@@ -59,6 +59,7 @@ const USES: Readonly<Record<string, string>> = {
   'sandboxes/recovery/rollback.ts': 'locationOf and fileOf',
   'sandboxes/recovery/scrub.ts': 'fileOf; one that is not there is no concern',
   'sandboxes/sandboxes.ts': 'types',
+  'sandboxes/shipping.ts': 'the address of the cached copy is told, never that of the object',
   'sandboxes/store/cache.ts': 'asks for the object’s address',
   'sandboxes/store/collector.ts': 'asks for the object’s address',
   'sandboxes/store/bring-home.ts': 'asks whether it is an object’s address, and writes the local one',

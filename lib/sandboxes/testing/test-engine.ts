@@ -18,6 +18,7 @@ import { instance } from '../../registry/testing/fixtures.ts';
 import { placeNewRegistry } from '../../registry/testing/new-registry.ts';
 import type { NewInstance } from '../../registry/types.ts';
 import { withAnswers } from '../../registry/with-answers.ts';
+import type { ReplicaOfFiles } from '../../replication/replica-of-files.ts';
 import { createDiskDrawers } from '../../storage/disk.ts';
 import type { Drawers } from '../../storage/drawer.ts';
 import { instanceId, type Plain, type PlainIds, type PlainSandboxes, withPlainIds } from '../../testing/plain-ids.ts';
@@ -78,6 +79,8 @@ export interface TestEngineOptions {
   isAlone?: boolean;
   /** The store below the drawers. Default: none. */
   store?: Partial<StoreBelowOptions> & Pick<StoreBelowOptions, 'objects'>;
+  /** Is told what happens to files. Default: nobody. */
+  replica?: ReplicaOfFiles | null;
   /** What stands between the engine and the registry. Default: nothing. */
   between?: (registry: Registry) => Registry;
 }
@@ -95,6 +98,7 @@ export async function startTestEngine({
   walls,
   isAlone = true,
   store,
+  replica = null,
   between = (registry) => registry,
 }: TestEngineOptions): Promise<TestEngine> {
   mkdirSync(dataFolder, { recursive: true });
@@ -141,6 +145,7 @@ export async function startTestEngine({
     readers,
     drawers,
     cpuGroups,
+    replica,
     ...(store === undefined ? {} : { store: { cacheBytes: Number.MAX_SAFE_INTEGER, ack: 'stored', ...store } }),
     ...(failpoint === undefined ? {} : { failpoint }),
     ...(scrub === undefined ? {} : { scrub }),

@@ -42,6 +42,18 @@ export interface OpenSpec {
   onFetch?: FetchHost | undefined;
 }
 
+interface CloseOptions {
+  /** Milliseconds that running calls get. */
+  drainMs: number;
+  force: boolean;
+  /**
+   * Of a sandbox whose log is shipped: called right before its last process is told to put the file to rest. Returns
+   * whether the log has another name, which keeps its frames; without one a log with frames stays beside the file, as
+   * after a kill. Must not throw. Default: it has none.
+   */
+  keepLog?: () => boolean;
+}
+
 export interface ExecRequest {
   command: string;
   cwd?: string;
@@ -267,10 +279,10 @@ export interface InstanceProcess {
   /**
    * Refuses new calls, waits up to `drainMs` for running ones, checkpoints, leaves WAL mode and ends the process.
    * Returns false when calls still run after `drainMs`; the process then accepts calls again. With `force` it aborts
-   * running calls instead. Once true, the file is a single clean file. Throws when the checkpoint fails, and when the
-   * process does not answer, which is then killed (cause `silent`).
+   * running calls instead. Once true, the file is a single clean file, but for a log that is shipped (see `keepLog`).
+   * Throws when the checkpoint fails, and when the process does not answer, which is then killed (cause `silent`).
    */
-  close(options: { drainMs: number; force: boolean }): Promise<boolean>;
+  close(options: CloseOptions): Promise<boolean>;
   /**
    * Lets an idle process give memory back, then pauses it. Null when it was not paused: it is busy, or holds a
    * transaction, or was needed meanwhile, or did not answer.

@@ -80,8 +80,8 @@ export type ToInstance =
   /** To the question with this number. */
   | { type: 'job'; question: number; answer: ShellJobAnswer }
   | { type: 'fetched'; question: number; answer: FetchAnswer }
-  /** `rests`: it is the last process that has the file open, and puts it to rest. */
-  | { type: 'close'; rests: boolean }
+  /** `rests`: it is the last process that has the file open, and puts it to rest. `isLogKept`: see `keepLog`. */
+  | { type: 'close'; rests: boolean; isLogKept: boolean }
   /** Answered at once by a responsive process; sent only while no call runs. */
   | { type: 'ping' }
   /** Gives back what memory it can; sent only to an idle process. */
