@@ -7,6 +7,18 @@ import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { patchedSource } from './patches/bash-patches.ts';
 
+/** What its tar compresses with; the patches export it. */
+interface Bzip2Codec {
+  /** `level`: hundreds of thousands of bytes in a block, 1 to 9. Throws above `maxInput` bytes. */
+  compressBzip2(content: Uint8Array, level: number, maxInput: number): Promise<Uint8Array> | Uint8Array;
+  /** Throws when the content is damaged. */
+  seekBzip: { decode(content: Buffer, output: { writeByte(byte: number): void }, isMany: boolean): void };
+}
+
+declare module 'just-bash' {
+  export function loadBzip2(): Promise<Bzip2Codec>;
+}
+
 registerHooks({
   load(url, context, nextLoad) {
     const name = /\/just-bash\/dist\/bundle\/(.+\.js)$/.exec(url)?.[1];
@@ -22,6 +34,7 @@ export const {
   DefenseInDepthBox,
   getCommandNames,
   latin1FromBytes,
+  loadBzip2,
   parse,
   serialize,
   stdoutAsBytes,

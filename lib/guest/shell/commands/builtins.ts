@@ -1,5 +1,5 @@
 /** `times` and `enable`: what bash says of its own time and of its builtins. */
-import type { CommandCall, OwnCommand } from './own-command.ts';
+import { ALSO_PROGRAMS, type CommandCall, type OwnCommand } from './own-command.ts';
 
 const NAMES =
   '. : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait'.split(
@@ -51,7 +51,8 @@ export const enable: OwnCommand = {
     let exitCode = 0;
     for (const name of names) {
       const isKnown = NAMES.includes(name);
-      if (isKnown && !options.includes('n')) continue;
+      // What is a program too answers as that one does.
+      if (isKnown && (!options.includes('n') || ALSO_PROGRAMS.has(name))) continue;
       call.warn(
         `bash: enable: ${name}: ${isKnown ? 'not supported: a builtin stays enabled' : 'not a shell builtin'}\n`,
       );

@@ -23,7 +23,7 @@ import { TimeLimit, type TimeLimitOptions } from './time-limit.ts';
 const TURN_MS = 20;
 const NOT_FOUND_EXIT = 127;
 /** Built into the shell, and programs of a real system too. */
-const ALSO_PROGRAMS = new Set(['[', 'echo', 'false', 'kill', 'printf', 'pwd', 'test', 'true']);
+export const ALSO_PROGRAMS = new Set(['[', 'echo', 'false', 'kill', 'printf', 'pwd', 'test', 'true']);
 
 /** A command ends here with an exit code. Its sentences have been written. */
 export class CommandEnd extends Error {

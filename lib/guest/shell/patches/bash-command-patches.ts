@@ -3,12 +3,29 @@
  * Patches of just-bash's awk, gzip, yq and tar towards the GNU tools, for bash-patches.ts;
  * `$awk` is awk-text.ts.
  */
-import { AWK_FILE, type BashPatch, TAR_FILE } from './bash-patch.ts';
+import { AWK_FILE, type BashPatch, INTERPRETER_FILE, TAR_FILE } from './bash-patch.ts';
 
 const GZIP = 'chunks/chunk-5ELNHAAJ.js';
 const QUERY_FORMATS = 'chunks/chunk-6KK46B7Q.js';
 
 export const COMMAND_PATCHES: readonly BashPatch[] = [
+  // tar asked for a package that is not there; Node.js has Zstandard itself.
+  {
+    file: TAR_FILE,
+    from: 'import("@mongodb-js/zstd")',
+    to: 'import("node:zlib").then($zlib=>({compress:async $data=>$zlib.zstdCompressSync($data),decompress:async $data=>$zlib.zstdDecompressSync($data,{maxOutputLength:268435456})}))',
+  },
+  // A block holds 100 kB a level once runs of four have become five bytes: nobody could read larger archives.
+  { file: TAR_FILE, from: 'let i=t*1e5,s=new ge(n)', to: 'let i=t*8e4-19,s=new ge(n)' },
+  // Only the first of several streams was read.
+  { file: TAR_FILE, from: 'Lt.decode(Buffer.from(e),c)', to: 'Lt.decode(Buffer.from(e),c,!0)' },
+  // What compresses bytes for tar does so for bzip2.
+  { file: TAR_FILE, from: 'export{', to: 'export{Ge as compressBzip2,Lt as seekBzip,' },
+  {
+    file: INTERPRETER_FILE,
+    from: 'export{',
+    to: 'export const loadBzip2=()=>import("./chunks/chunk-X3TZEFQG.js");export{',
+  },
   // awk: what -v sets, records by RS, numbers as printf writes them, errors.
   {
     file: AWK_FILE,

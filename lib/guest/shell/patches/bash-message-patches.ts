@@ -98,9 +98,30 @@ const SHIFT_PATCHES: readonly BashPatch[] = [
   change('if(i==="<"&&o==="<")return this.pos', 'if(i==="<"&&o==="<"&&this.dparenDepth===0)return this.pos'),
 ];
 
+/** How a builtin is called, as bash 5.2 says it, and that `cd` takes no option but its own. */
+const SYNOPSIS_PATCHES: readonly BashPatch[] = [
+  change(
+    'else if(t[i].startsWith("-")&&t[i]!=="-")i++;else break;let o=t.slice(i);',
+    'else if(t[i].startsWith("-")&&t[i]!=="-"){let $wrong=/[^-LPe]/.exec(t[i].slice(1))?.[0]??/^-(-)/.exec(t[i])?.[1];if($wrong)return D(`bash: cd: -${$wrong}: invalid option\ncd: usage: cd [-L|[-P [-e]] [-@]] [dir]\n`,2);let $way=t[i].replace(/[^LP]/g,"").at(-1);if($way)s=$way==="P";i++}else break;let o=t.slice(i);if(o.length>1)return D(`bash: cd: too many arguments\n`,1);',
+  ),
+  change('"cd [-L|-P] [dir]"', '"cd [-L|[-P [-e]] [-@]] [dir]"'),
+  change(
+    '"declare [-aAfFgilnrtux] [-p] [name[=value] ...]"',
+    '"declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]"',
+  ),
+  change(
+    '"typeset [-aAfFgilnrtux] [-p] name[=value] ..."',
+    '"typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]"',
+  ),
+  change('"exec [-cl] [-a name] [command [arguments ...]]', '"exec [-cl] [-a name] [command [argument ...]]'),
+  change('"getopts optstring name [arg]"', '"getopts optstring name [arg ...]"'),
+  change('": [arguments]"', '":"'),
+];
+
 export const MESSAGE_PATCHES: readonly BashPatch[] = [
   ...LINE_PATCHES,
   ...STATEMENT_PATCHES,
   ...PROGRAM_PATCHES,
   ...SHIFT_PATCHES,
+  ...SYNOPSIS_PATCHES,
 ];

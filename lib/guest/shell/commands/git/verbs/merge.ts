@@ -60,13 +60,13 @@ export async function merge(context: GitContext, args: string[]): Promise<number
     return 0;
   }
   const base = await mergeBaseOf(repository, head, theirs);
-  if (base === theirs) {
-    context.out.line(UP_TO_DATE);
-    return 0;
-  }
   const say = (text: string) => {
     if (!line.has('quiet')) context.out.text(text);
   };
+  if (base === theirs) {
+    say(`${UP_TO_DATE}\n`);
+    return 0;
+  }
   if (base === head && !line.has('no-ff')) {
     say(`Updating ${short(head)}..${short(theirs)}\n`);
     await checkOutTree(context, head, theirs, { what: 'merge' });

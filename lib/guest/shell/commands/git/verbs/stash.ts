@@ -170,6 +170,8 @@ async function apply(context: GitContext, args: string[], drops: boolean): Promi
     { base, ours: current, theirs: entry.oid },
     { ours: 'Updated upstream', theirs: 'Stashed changes' },
   );
+  // Git says it where the work tree had no changes but new files, also with `-q`.
+  if (base !== null && (await repository.commit(base)).tree === commit.tree) context.out.line('Already up to date.');
   const fresh = freshCommit === undefined ? new Map() : await repository.treeFiles(freshCommit);
   for (const path of fresh.keys()) {
     if ((await context.files.lstatOrNull(`${repository.workTree}/${path}`)) !== null)
