@@ -120,7 +120,7 @@ export class UploadQueue {
   abort(id: InstanceId): void {
     this.#unqueue(id);
     this.#running.get(id)?.ending.abort();
-    this.#refuse(id, movedOn(id));
+    if (this.#waiters.has(id)) this.#refuse(id, movedOn(id));
   }
 
   /**
