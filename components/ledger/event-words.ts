@@ -94,6 +94,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'file.returned': 'filed back, unused, the file of',
   'file.stored': 'stored the file of',
   'file.forgotten': 'no longer found in the store, and stores again, the file of',
+  'replica.gap': 'began the replica anew of',
   'recovery.failed': 'could not take up the log of',
   'instance.adopted': 'took back by its key the file of',
   'instance.found': 'found, where it was filed later, the file of',

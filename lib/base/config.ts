@@ -58,9 +58,20 @@ const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https U
 /**
  * Settings whose values are never shown. A URL may hold a password.
  */
-const SECRET = new Set(['WB_ADMIN_KEY', 'WB_BACKUP_PASSPHRASE', 'WB_REGISTRY', 'WB_COLD_URL', 'WB_STORE_ENDPOINT']);
+const SECRET = new Set([
+  'WB_ADMIN_KEY',
+  'WB_BACKUP_PASSPHRASE',
+  'WB_REGISTRY',
+  'WB_COLD_URL',
+  'WB_REPLICA_URL',
+  'WB_STORE_ENDPOINT',
+]);
 /** Settings that say where everything is: a server that started without them would find nothing. */
-const REFUSED: Readonly<Record<string, string>> = { WB_REGISTRY: 'registry_url', WB_COLD_URL: 'store_url' };
+const REFUSED: Readonly<Record<string, string>> = {
+  WB_REGISTRY: 'registry_url',
+  WB_COLD_URL: 'store_url',
+  WB_REPLICA_URL: 'replica_url',
+};
 
 /** The least memory budget: room for two sandbox processes. */
 const LEAST_MEMORY = 40 * MIB;

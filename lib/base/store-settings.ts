@@ -14,6 +14,12 @@ export interface StoreSettings {
   readonly ack: 'stored' | 'queued';
   /** Nothing more is stored, and every file comes back to this machine while the server runs. */
   readonly isLeaving: boolean;
+  /** Where what is committed is shipped to; null: nowhere. */
+  readonly replica: StoreAddress | null;
+  /** How often, unless a sandbox says otherwise: as `parseReplicate` reads it. */
+  readonly replicate: string;
+  /** Bytes on this machine that wait for the replica, at most. */
+  readonly spoolBytes: number;
 }
 
 const GIB = 1024 * 1024 * 1024;
@@ -33,11 +39,12 @@ const endpoint = z
   .string()
   .refine((text) => /^https?:\/\/[^/?#@\s]+\/?$/i.test(text) && URL.canParse(text), { error: ENDPOINT_RULE })
   .transform((text) => new URL(text).origin);
-const cacheBytes = z
-  .string()
-  .regex(/^\d{1,15}$/, 'must be a whole number of bytes')
-  .transform(Number)
-  .default(10 * GIB);
+const wholeBytes = (fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be a whole number of bytes')
+    .transform(Number)
+    .default(fallback);
 
 /** Their names and forms. */
 export const STORE_SETTINGS = {
@@ -48,13 +55,19 @@ export const STORE_SETTINGS = {
     .regex(/^[a-z0-9-]{1,40}$/, 'must be the name of a region')
     .optional(),
   WB_STORE_PATH_STYLE: z.enum(['0', '1']).optional(),
-  WB_STORE_CACHE: cacheBytes,
+  WB_STORE_CACHE: wholeBytes(10 * GIB),
   WB_STORE_ACK: z.enum(['stored', 'queued']).default('stored'),
   WB_STORE_LEAVING: z.enum(['0', '1']).default('0'),
   WB_STORE_ENCRYPTION: z
     .string()
     .regex(/^(?:AES256|aws:kms(?::[\w:/-]{1,300})?)$/, ENCRYPTION_RULE)
     .optional(),
+  WB_REPLICA_URL: storeUrl.optional(),
+  WB_REPLICATE: z
+    .string()
+    .regex(/^(?:off|filed|[1-9]\d{0,3}s)$/, 'must be off, filed, or seconds such as 1s')
+    .default('1s'),
+  WB_REPLICA_SPOOL: wholeBytes(GIB),
 };
 
 /** The variables by which the chain of AWS finds credentials and a region, and those of its files and certificates. */
@@ -79,6 +92,9 @@ export function storeSettingsOf(
     cacheBytes: parsed.WB_STORE_CACHE,
     ack: parsed.WB_STORE_ACK,
     isLeaving: parsed.WB_STORE_LEAVING === '1',
+    replica: parsed.WB_REPLICA_URL ?? null,
+    replicate: parsed.WB_REPLICATE,
+    spoolBytes: parsed.WB_REPLICA_SPOOL,
   };
 }
 

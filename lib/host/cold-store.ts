@@ -53,16 +53,28 @@ export interface ColdStoreParts {
  * none is configured, when the store is another installation's, and when one that was never used cannot be.
  */
 export async function openColdStore(parts: ColdStoreParts): Promise<ColdStore | null> {
-  const { config, registry, host, epoch, clock, log } = parts;
-  const { cold, connection } = config.store;
+  const { config, registry } = parts;
+  const { cold } = config.store;
   const rows = await registry.instances.countInStore();
   if (cold === null) {
     if (rows > 0) throw notConfigured(rows);
     return null;
   }
-  const id = await installationId(registry.facts, clock);
   const isEstablished = rows > 0 || (await registry.storeNames.page('', 1)).length > 0;
-  const store = lateStore(cold.url, () => openObjectStore(cold.url, connection));
+  return openClaimedStore(parts, { url: cold.url, isEstablished, setting: 'WB_COLD_URL' });
+}
+
+/**
+ * Opens the store of `url` and claims this installation's place in it. `isEstablished`: it has objects there by its
+ * registry. `setting`: the name of the setting, for people. Throws `conflict` with `start_refused` when the place is
+ * another installation's, and when a store that was never used cannot be.
+ */
+export async function openClaimedStore(
+  { config, registry, host, epoch, clock, log }: ColdStoreParts,
+  { url, isEstablished, setting }: { url: string; isEstablished: boolean; setting: string },
+): Promise<ColdStore> {
+  const id = await installationId(registry.facts, clock);
+  const store = lateStore(url, () => openObjectStore(url, config.store.connection));
   const ending = new AbortController();
   let start: StoreStart | null = null;
   const claim = async (signal: AbortSignal) => {
@@ -71,7 +83,7 @@ export async function openColdStore(parts: ColdStoreParts): Promise<ColdStore | 
   const late = await claimInTime(claim, ending.signal);
   if (late !== null && (!isStoreAway(late) || !isEstablished)) {
     await store.close();
-    throw isStoreAway(late) ? cannotBeUsed(late) : late;
+    throw isStoreAway(late) ? cannotBeUsed(late, setting) : late;
   }
   const watched = watchedStore(store, { installation: id, start: () => start, epoch, clock });
   // What nobody knows of it yet is known before the first request.
@@ -89,7 +101,7 @@ export async function openColdStore(parts: ColdStoreParts): Promise<ColdStore | 
         await watched.check(ending.signal);
         found = await store.traits({ signal: ending.signal });
         const lacks = lacksInWords(found);
-        if (lacks.length > 0) log.warn({ url: cold.url, lacks }, 'what the object store does not keep');
+        if (lacks.length > 0) log.warn({ url, lacks }, 'what the object store does not keep');
         return;
       } catch (error) {
         if (ending.signal.aborted) return;
@@ -101,8 +113,8 @@ export async function openColdStore(parts: ColdStoreParts): Promise<ColdStore | 
   };
   const asking = ask();
   watched.onHealth(({ away }) => {
-    if (away === null) log.info({ url: cold.url }, 'the object store is back');
-    else log.warn({ url: cold.url, away }, 'the object store is away');
+    if (away === null) log.info({ url }, 'the object store is back');
+    else log.warn({ url, away }, 'the object store is away');
   });
   return {
     objects: certainStore(
@@ -141,12 +153,12 @@ function isStoreAway(error: unknown): boolean {
   return isWinterdockError(error) && error.code === 'storage_unavailable';
 }
 
-function cannotBeUsed(cause: unknown): WinterdockError {
+function cannotBeUsed(cause: unknown, setting: string): WinterdockError {
   return new WinterdockError(
     'conflict',
     `The server does not start: ${messageOf(cause)} Nothing was stored there yet.`,
     {
-      hint: 'Mend the store or its credentials, or start without WB_COLD_URL: files then stay on this machine.',
+      hint: `Mend the store or its credentials, or start without ${setting}: files then stay on this machine.`,
       extra: { start_refused: 'store_unusable' },
       cause,
     },

@@ -96,11 +96,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
   }
   const epoch = await ledgerEpoch(registry, driver.headPath);
-  const store = await createStoreParts(
-    { config, registry, host, epoch, clock, log },
-    localDrawers,
-    () => sandboxes,
-  ).catch(async (error: unknown) => {
+  const stores = { config, registry, host, epoch, clock, log };
+  const store = await createStoreParts(stores, localDrawers, () => sandboxes).catch(async (error: unknown) => {
     await registry.close();
     throw error;
   });
@@ -136,6 +133,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     readers,
     drawers,
     store: store.sandboxes,
+    replica: store.replica,
     failpoint,
     registryIsWhole,
   });
@@ -305,6 +303,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     await ledger.start();
     tellFlaw(ledger.flaw(), options.notify);
     await transfers.start();
+    await store.prepare();
     await sandboxes.reconcile();
     await copies.start();
     store.start();

@@ -3,6 +3,7 @@ import type { Config } from '../base/config.ts';
 import { StoredCopies } from '../copies/stored-copies.ts';
 import { StoreReport } from '../health/store-report.ts';
 import type { TenantStore } from '../jobs/tenant-objects.ts';
+import type { Replicator } from '../replication/replicator.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { StoreBelowOptions } from '../sandboxes/store/store-below.ts';
 import type { Drawers } from '../storage/drawer.ts';
@@ -10,6 +11,7 @@ import { markedStore, requireMarker } from '../storage/object-store/marked-store
 import type { WatchedStore } from '../storage/object-store/watched-store.ts';
 import { type ColdStoreParts, openColdStore } from './cold-store.ts';
 import { forgetLeaving, LeavingStore } from './leaving-store.ts';
+import { createReplica } from './replica.ts';
 
 export interface StoreParts {
   /** Those of this disk; a copy that is not there is brought. */
@@ -20,6 +22,10 @@ export interface StoreParts {
   watched: WatchedStore | null;
   /** What cannot be reached, a sentence each. */
   degraded: () => string[];
+  /** Ships what is committed to WB_REPLICA_URL; null without it. */
+  replica: Replicator | null;
+  /** Reads what an earlier process left for the replica. Before a sandbox wakes. */
+  prepare: () => Promise<void>;
   /** Brings every copy to this disk; returns what could not be brought. */
   bringCopiesHome: () => Promise<{ name: string; why: string }[]>;
   start: () => void;
@@ -30,14 +36,44 @@ export interface StoreParts {
 }
 
 /**
- * Opens the store of the settings and builds what is made from it. `local`: the drawers on disk. `sandboxes` is asked
- * only once they run. Throws as `openColdStore`.
+ * Opens the stores of the settings and builds what is made from them. `local`: the drawers on disk. `sandboxes` is
+ * asked only once they run. Throws as `openColdStore`.
  */
 export async function createStoreParts(
+  parts: ColdStoreParts & { config: Config },
+  local: Drawers,
+  sandboxes: () => Pick<Sandboxes, 'store' | 'copyRaw'>,
+): Promise<StoreParts> {
+  const below = await createStoreBelow(parts, local, sandboxes);
+  const replica = await createReplica(parts, below.watched, sandboxes).catch(async (error: unknown) => {
+    await below.close();
+    throw error;
+  });
+  return {
+    ...below,
+    replica: replica.files,
+    prepare: () => replica.prepare(),
+    degraded: () => [...below.degraded(), ...replica.degraded()],
+    start() {
+      below.start();
+      replica.start();
+    },
+    async stop() {
+      await replica.stop();
+      await below.stop();
+    },
+    async close() {
+      await replica.close();
+      await below.close();
+    },
+  };
+}
+
+async function createStoreBelow(
   parts: ColdStoreParts & { config: Pick<Config, 'store' | 'dataFolder'> },
   local: Drawers,
   sandboxes: () => Pick<Sandboxes, 'store'>,
-): Promise<StoreParts> {
+): Promise<Omit<StoreParts, 'replica' | 'prepare'>> {
   const cold = await openColdStore(parts);
   const isLeaving = cold !== null && parts.config.store.isLeaving;
   if (!isLeaving) await forgetLeaving(parts);

@@ -1,0 +1,100 @@
+/**
+ * The second clock of a host: opens the store of WB_REPLICA_URL, claims this installation's place in it, and ships what
+ * sandboxes commit. Null everywhere without that setting.
+ */
+import type { Config } from '../base/config.ts';
+import { messageOf } from '../base/errors.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
+import { Cutter } from '../replication/cutter.ts';
+import { parseReplicate, type ReplicateClass } from '../replication/replicate-class.ts';
+import { Replicator } from '../replication/replicator.ts';
+import { SegmentUploads } from '../replication/segment-uploads.ts';
+import { systemAudit } from '../sandboxes/engine.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
+import type { WatchedStore } from '../storage/object-store/watched-store.ts';
+import { type ColdStoreParts, openClaimedStore } from './cold-store.ts';
+import { RestingFiles } from './resting-files.ts';
+
+export interface ReplicaParts {
+  readonly files: Replicator | null;
+  /** What cannot be reached, a sentence each. */
+  degraded: () => string[];
+  /** Reads what an earlier process left. Before a sandbox wakes. */
+  prepare: () => Promise<void>;
+  start: () => void;
+  /** After the last sandbox rests. */
+  stop: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/** `shared`: the store below the drawers, which may be the same. Throws as `openClaimedStore`. */
+export async function createReplica(
+  { config, registry, host, epoch, clock, log }: ColdStoreParts & { config: Config },
+  shared: WatchedStore | null,
+  sandboxes: () => Pick<Sandboxes, 'copyRaw'>,
+): Promise<ReplicaParts> {
+  const { replica } = config.store;
+  const nothing = async () => undefined;
+  if (replica === null) {
+    return {
+      files: null,
+      degraded: () => [],
+      prepare: nothing,
+      start: () => undefined,
+      stop: nothing,
+      close: nothing,
+    };
+  }
+  const own =
+    shared?.url === replica.url
+      ? null
+      : await openClaimedStore(
+          { config, registry, host, epoch, clock, log },
+          { url: replica.url, isEstablished: false, setting: 'WB_REPLICA_URL' },
+        );
+  const watched = own?.watched ?? shared;
+  if (watched === null) throw new Error('There is no store of the replica.');
+  const all = parseReplicate(config.store.replicate) ?? { kind: 'off' };
+  const classOf = (): ReplicateClass => all;
+  const uploads = new SegmentUploads({ store: watched.background, log });
+  const cutter = new Cutter();
+  const files = new Replicator({
+    dataFolder: config.dataFolder,
+    uploads,
+    cutter,
+    clock,
+    log,
+    term: host.term,
+    classOf,
+    spoolBytes: config.store.spoolBytes,
+    onGap: (id, why) => {
+      const note = async () => {
+        const row = await registry.instances.get(id);
+        if (row === null) return;
+        await registry.ledger.append([
+          ledgerEntry({ clock }, row, systemAudit('reconcile'), 'replica.gap', { reason: why }),
+        ]);
+      };
+      void note().catch((error: unknown) => log.warn({ id, error: messageOf(error) }, 'a gap was not recorded'));
+    },
+  });
+  const resting = new RestingFiles({ config, registry, log, files, classOf, sandboxes });
+  return {
+    files,
+    degraded: () => (files.away === null ? [] : [`The replica is behind: ${files.away.why}`]),
+    prepare: () => files.prepare(),
+    start() {
+      files.start();
+      resting.start();
+    },
+    async stop() {
+      await resting.stop();
+      await files.stop();
+      await uploads.stop(config.drainMs);
+      await cutter.close();
+    },
+    async close() {
+      await own?.close();
+    },
+  };
+}

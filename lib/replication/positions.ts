@@ -1,0 +1,87 @@
+/**
+ * Where the replica of each sandbox at rest ends: its series, the number of its last segment, and the file that it is
+ * equal to. One small file for each, beside the spool. Nothing here has to survive: without a position, or with an old
+ * one, a new series begins with a base.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { makeFolder, renameFile, unlinkFile, writeFile } from '../base/effects.ts';
+import type { SegmentSeries } from './replica-names.ts';
+
+/** What is compared of a file at rest: it is the same one, or has the same bytes. */
+export interface RestedFile {
+  size: number;
+  inode: string;
+  mtimeNs: string;
+  sha256: string | null;
+}
+
+export interface RestPosition {
+  series: SegmentSeries;
+  /** Of the last segment that was cut. */
+  txid: number;
+  /** Its time, in epoch milliseconds. */
+  timeMs: number;
+  /** Whether the store has everything up to it. */
+  isShipped: boolean;
+  file: RestedFile;
+}
+
+const positionSchema = z.object({
+  series: z.object({ term: z.int().nonnegative(), token: z.string().regex(/^[0-9a-z-]{1,40}$/) }),
+  txid: z.int().positive(),
+  timeMs: z.int().nonnegative(),
+  isShipped: z.boolean(),
+  file: z.object({ size: z.int(), inode: z.string(), mtimeNs: z.string(), sha256: z.string().nullable() }),
+});
+
+/** Whether a file at rest (its record, or its stamp) is the one that a position ends with. */
+export function isFileOf(position: RestPosition, now: RestedFile): boolean {
+  const { file } = position;
+  if (file.sha256 !== null && now.sha256 !== null) return file.sha256 === now.sha256;
+  return now.inode !== '' && file.inode === now.inode && file.size === now.size && file.mtimeNs === now.mtimeNs;
+}
+
+export class Positions {
+  readonly #folder: string;
+  readonly #known = new Map<string, RestPosition>();
+
+  /** `folder`: absolute; made when it is missing. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Reads every position. A file that is none is as one that is missing. */
+  async open(): Promise<void> {
+    await makeFolder(this.#folder);
+    for (const name of readdirSync(this.#folder)) {
+      if (!name.endsWith('.json')) continue;
+      try {
+        const found = positionSchema.safeParse(JSON.parse(readFileSync(join(this.#folder, name), 'utf8')));
+        if (found.success) this.#known.set(name.slice(0, -'.json'.length), found.data);
+      } catch {
+        // Half a file, or none any more.
+      }
+    }
+  }
+
+  get(id: string): RestPosition | null {
+    return this.#known.get(id) ?? null;
+  }
+
+  /** Notes where the replica of a sandbox ends, whole or not at all after a kill. */
+  async set(id: string, position: RestPosition): Promise<void> {
+    this.#known.set(id, position);
+    const path = join(this.#folder, `${id}.json`);
+    const unfinished = join(this.#folder, `.${id}.unfinished`);
+    await writeFile(unfinished, JSON.stringify(position));
+    await renameFile(unfinished, path);
+  }
+
+  /** Forgets the position: the file changes from now on. */
+  async remove(id: string): Promise<void> {
+    if (!this.#known.delete(id)) return;
+    await unlinkFile(join(this.#folder, `${id}.json`));
+  }
+}

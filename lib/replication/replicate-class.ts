@@ -1,0 +1,31 @@
+/** What is promised for the replica of a sandbox: how long the store may lack what was committed. Pure. */
+
+/**
+ * `off`: nothing is shipped. `filed`: each state at rest, in the background. A number of seconds: what is committed,
+ * within so many.
+ */
+export type ReplicateClass =
+  | { readonly kind: 'off' }
+  | { readonly kind: 'filed' }
+  | { readonly kind: 'every'; readonly everyMs: number };
+
+export const REPLICATE_RULE = 'must be off, filed, or seconds from 1s to 3600s';
+const SECONDS = /^(\d{1,4})s$/;
+const MOST_SECONDS = 3600;
+
+/** Parses `off`, `filed` or `Ns`; null for anything else. */
+export function parseReplicate(text: string): ReplicateClass | null {
+  if (text === 'off' || text === 'filed') return { kind: text };
+  const seconds = Number(SECONDS.exec(text)?.[1] ?? 0);
+  return seconds >= 1 && seconds <= MOST_SECONDS ? { kind: 'every', everyMs: seconds * 1000 } : null;
+}
+
+/** The inverse of `parseReplicate`. */
+export function replicateText(replicate: ReplicateClass): string {
+  return replicate.kind === 'every' ? `${replicate.everyMs / 1000}s` : replicate.kind;
+}
+
+/** Whether commits are shipped while a sandbox is awake. */
+export function shipsCommits(replicate: ReplicateClass): replicate is Extract<ReplicateClass, { kind: 'every' }> {
+  return replicate.kind === 'every';
+}

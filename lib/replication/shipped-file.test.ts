@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../base/clock.ts';
+import { createLogger } from '../base/log.ts';
+import type { ObjectStore } from '../storage/object-store/object-store.ts';
+import { openObjectStore } from '../storage/object-store/open-store.ts';
+import { Cutter } from './cutter.ts';
+import { findMoment, restoreMoment } from './replica-reader.ts';
+import { SegmentUploads } from './segment-uploads.ts';
+import { type SeriesPoint, ShippedFile } from './shipped-file.ts';
+
+let folder: string;
+let file: string;
+let store: ObjectStore;
+let uploads: SegmentUploads;
+let cutter: Cutter;
+let confirmed: { salts: string; frames: number } | null;
+let gaps: string[];
+let db: DatabaseSync;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-shipped-'));
+  mkdirSync(join(folder, 'live'));
+  file = join(folder, 'live', 'vfs.sqlite');
+  store = await openObjectStore(pathToFileURL(join(folder, 'store')).href, {
+    ...{ endpoint: null, region: 'us-east-1', pathStyle: false, encryption: null, credentials: {} },
+  });
+  uploads = new SegmentUploads({ store, log: createLogger('silent') });
+  cutter = new Cutter();
+  confirmed = null;
+  gaps = [];
+  open();
+  db.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, data BLOB)');
+});
+afterEach(async () => {
+  if (db.isOpen) db.close();
+  await uploads.stop();
+  await cutter.close();
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+function open(): void {
+  db = new DatabaseSync(file);
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF');
+}
+
+function shipping(point: SeriesPoint | null = null, spoolBytes = 1024 ** 3): ShippedFile {
+  return new ShippedFile(
+    {
+      id: 'a',
+      file,
+      spool: join(folder, 'spool', 'a'),
+      term: 1,
+      cutter,
+      uploads,
+      clock: systemClock,
+      log: createLogger('silent'),
+      spoolBytes,
+      confirm: (at) => {
+        confirmed = { salts: at.salts, frames: at.frames };
+      },
+      onGap: (why) => gaps.push(why),
+    },
+    point,
+    point?.timeMs ?? 0,
+  );
+}
+
+const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const write = (bytes = 5000) =>
+  db.exec(`INSERT INTO t (data) VALUES (randomblob(${bytes})); UPDATE t SET data = randomblob(300) WHERE id % 3 = 1`);
+
+/** What a reader sees now, as one file: a checkpoint of a copy. */
+function seen(): Buffer {
+  const copy = join(folder, 'copy.sqlite');
+  for (const end of ['', '-wal']) {
+    rmSync(copy + end, { force: true });
+    if (existsSync(file + end)) copyFileSync(file + end, copy + end);
+  }
+  const reader = new DatabaseSync(copy);
+  reader.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  const bytes = readFileSync(copy);
+  reader.close();
+  return bytes;
+}
+
+async function restored(): Promise<Buffer> {
+  await uploads.whenShipped('a');
+  const moment = await findMoment(store, 'a', null);
+  if (moment === null) throw new Error('There is no moment.');
+  const target = join(folder, 'restored.sqlite');
+  await restoreMoment(store, moment, { target, tmp: join(folder, 'tmp') });
+  return readFileSync(target);
+}
+
+test('each look ships what was committed, across checkpoints that were confirmed', async () => {
+  const shipped = shipping();
+  for (let round = 0; round < 4; round += 1) {
+    for (let more = 0; more < 30; more += 1) write(40_000);
+    await shipped.ship();
+    expect(hashOf(await restored())).toBe(hashOf(seen()));
+    if (confirmed !== null) db.exec('PRAGMA wal_checkpoint(RESTART)');
+  }
+  expect(confirmed).not.toBeNull();
+  expect(gaps).toEqual([]);
+});
+
+test('a log that was written over unconfirmed ends the series, and a base begins another', async () => {
+  const shipped = shipping();
+  write();
+  await shipped.ship();
+  write();
+  db.exec('PRAGMA wal_checkpoint(RESTART)');
+  write();
+  await shipped.ship();
+  expect(gaps).toHaveLength(1);
+  expect(hashOf(await restored())).toBe(hashOf(seen()));
+});
+
+test('a log that was kept is shipped to its end after SQLite has removed it, and the file at rest is the same', async () => {
+  const shipped = shipping();
+  write();
+  await shipped.ship();
+  write();
+  shipped.keepLog();
+  write();
+  db.exec('PRAGMA wal_checkpoint(PASSIVE); PRAGMA journal_mode = DELETE');
+  db.close();
+  expect(existsSync(`${file}-wal`)).toBe(false);
+  await shipped.shipLast();
+  const point = await shipped.rest(file);
+  expect(hashOf(await restored())).toBe(hashOf(readFileSync(file)));
+  expect(readdirSync(join(folder, 'spool', 'a'))).toEqual([]);
+
+  open();
+  const next = shipping(point);
+  write();
+  await next.ship();
+  expect(next.point?.series).toEqual(point?.series);
+  expect(hashOf(await restored())).toBe(hashOf(seen()));
+  expect(gaps).toEqual([]);
+});
+
+test('times of segments grow, whatever the clock does', async () => {
+  const ahead = Date.now() + 86_400_000;
+  const shipped = shipping({ series: { term: 1, token: '000000001-aaaaaaaaaaaa' }, txid: 1, timeMs: ahead });
+  write();
+  await shipped.ship();
+  expect(shipped.lastTimeMs).toBe(ahead + 1);
+});
+
+test('a file that cannot be read ships nothing, and goes on once it can', async () => {
+  const shipped = shipping();
+  rmSync(join(folder, 'spool'), { recursive: true, force: true });
+  copyFileSync(file, join(folder, 'spool'));
+  write();
+  await shipped.ship();
+  expect(shipped.isBehind).toBe(true);
+  rmSync(join(folder, 'spool'));
+  await shipped.ship();
+  expect(shipped.isBehind).toBe(false);
+  expect(hashOf(await restored())).toBe(hashOf(seen()));
+});

@@ -1,0 +1,325 @@
+/**
+ * The replica of one file that is open: what was committed to it since the last look becomes a segment in the spool.
+ * Everything here runs in order, one step at a time. What cannot be shown to follow the segment before begins a new
+ * series with a base.
+ */
+import { join } from 'node:path';
+import { linkFileNow, makeFolderNow, syncFile, syncFolder, unlinkFile, unlinkFileNow } from '../base/effects.ts';
+import { messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { lookAtNow } from '../base/strangers-file.ts';
+import type { CutResult, LogPosition } from './cut.ts';
+import type { Cutter } from './cutter.ts';
+import { BASE_LEVEL, newSeries, type SegmentSeries, segmentFile, seriesName } from './replica-names.ts';
+import type { SegmentUploads, SpooledSegment } from './segment-uploads.ts';
+
+/** Frames of a log above which it may be written over, once they are safe: SQLite's own default. */
+const CONFIRM_FRAMES = 1000;
+/** Bytes of a log in one segment, at most, but for one transaction that has more. */
+const CUT_BYTES = 16 * 1024 * 1024;
+/** Attempts at a base of a file whose log is written over meanwhile. */
+const MOST_BASES = 3;
+/** Confirms nothing. */
+const NOWHERE = { salts: '0'.repeat(16), frames: 0 };
+
+export interface ShippedFileParts {
+  id: string;
+  /** Absolute, of the database. */
+  file: string;
+  /** Absolute folder of its spool. */
+  spool: string;
+  term: number;
+  cutter: Pick<Cutter, 'cutSegment' | 'cutBase' | 'cutFirstPage'>;
+  uploads: Pick<SegmentUploads, 'add' | 'drop' | 'waiting' | 'bytes'>;
+  clock: { now(): number };
+  log: Logger;
+  /** Bytes of the spool of all sandboxes, at most. */
+  spoolBytes: number;
+  /** Lets who writes the log write over what is confirmed. */
+  confirm: (position: Pick<LogPosition, 'salts' | 'frames'>) => void;
+  /** A new series begins because the former one could not be continued. */
+  onGap: (why: string) => void;
+}
+
+/** A segment that is about to be cut. */
+interface Target {
+  series: SegmentSeries;
+  level: number;
+  txid: number;
+  timeMs: number;
+  path: string;
+}
+
+/** Where a series stands. */
+export interface SeriesPoint {
+  series: SegmentSeries;
+  /** Of the last segment. */
+  txid: number;
+  /** Epoch milliseconds. */
+  timeMs: number;
+}
+
+export class ShippedFile {
+  readonly #parts: ShippedFileParts;
+  #point: SeriesPoint | null;
+  #lastTimeMs: number;
+  /** Of the last frame that was cut; null before the first of a log. */
+  #position: LogPosition | null = null;
+  /** The last position that was confirmed. */
+  #confirmed: LogPosition | null = null;
+  /** The page that entering WAL writes beside the log is still to be cut. */
+  #isEntering = true;
+  #seen = '';
+  /** Nobody writes the log any more, and it was cut to its end. */
+  #isLast = false;
+  /** Absolute; where the log is read once its process was told to close. */
+  #kept: string | null = null;
+  #work: Promise<unknown> = Promise.resolve();
+  #links = 0;
+
+  /** `point`: where the replica of the file ends, which is as the file is now; null: a new series begins. */
+  constructor(parts: ShippedFileParts, point: SeriesPoint | null, lastTimeMs: number) {
+    this.#parts = parts;
+    this.#point = point;
+    this.#lastTimeMs = lastTimeMs;
+  }
+
+  get point(): SeriesPoint | null {
+    return this.#point;
+  }
+
+  /** Epoch milliseconds of the last segment of any series. */
+  get lastTimeMs(): number {
+    return this.#lastTimeMs;
+  }
+
+  /** Whether something may have been committed that was not cut. Looks at the log's stat. */
+  get isBehind(): boolean {
+    return this.#point === null || this.#stamp() !== this.#seen;
+  }
+
+  /** Absolute: the second name of the log; null: it has one. */
+  get keptLog(): string | null {
+    return this.#kept;
+  }
+
+  /** Cuts what was committed since the last time; returns its bytes. Never rejects. */
+  ship(): Promise<number> {
+    return this.#next(() => this.#ship());
+  }
+
+  /** The same when nobody writes the log any more: what cannot be cut now is a gap. Never rejects. */
+  shipLast(): Promise<void> {
+    return this.#next(() => this.#shipLast());
+  }
+
+  /**
+   * Keeps the log under a second name, before its process is told to close or its file is settled: it stays whole when
+   * SQLite removes it. Synchronous. What cannot be linked costs the series.
+   */
+  keepLog(): void {
+    const log = `${this.#parts.file}-wal`;
+    if (this.#kept !== null || lookAtNow(log)?.isFile() !== true) return;
+    this.#links += 1;
+    const kept = join(this.#parts.spool, `log-${process.pid}-${Date.now().toString(36)}-${this.#links}`);
+    try {
+      makeFolderNow(this.#parts.spool);
+      linkFileNow(log, kept);
+      this.#kept = kept;
+    } catch (error) {
+      this.#gap(`its log could not be kept: ${messageOf(error)}`);
+    }
+  }
+
+  /** The process goes on with its log. */
+  letLogGo(): void {
+    if (this.#kept === null) return;
+    unlinkFileNow(this.#kept);
+    this.#kept = null;
+  }
+
+  /**
+   * Cuts the rest of the log and the first page of the file at rest (`resting`, absolute; its pages are those of the
+   * last commit). Resolves with the point that the file is at; null when it has to begin anew. Never rejects.
+   */
+  rest(resting: string): Promise<SeriesPoint | null> {
+    return this.#next(async () => {
+      await this.#shipLast();
+      try {
+        if (this.#point !== null) await this.#cutFirstPage(resting);
+        this.letLogGo();
+      } catch (error) {
+        this.#gap(`its file at rest could not be read: ${messageOf(error)}`);
+      }
+      return this.#point;
+    });
+  }
+
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#work.then(work);
+    this.#work = done.catch(() => undefined);
+    return done;
+  }
+
+  async #shipLast(): Promise<void> {
+    if (this.#isLast) return;
+    await this.#ship();
+    if (this.isBehind && this.#point !== null) this.#gap('what was committed last could not be cut');
+    this.#isLast = true;
+  }
+
+  #log(): string {
+    return this.#kept ?? `${this.#parts.file}-wal`;
+  }
+
+  #stamp(): string {
+    const stat = lookAtNow(this.#log());
+    return stat === null ? 'none' : `${stat.ino}-${stat.size}-${stat.mtimeNs}`;
+  }
+
+  async #ship(): Promise<number> {
+    const stamp = this.#stamp();
+    if (this.#point !== null && stamp === this.#seen) return 0;
+    try {
+      let bytes = await this.#follow();
+      for (let tries = 1; bytes === null && tries <= MOST_BASES; tries += 1) bytes = await this.#begin();
+      if (bytes === null) throw new Error('its file was written over while it was read');
+      this.#seen = stamp;
+      await this.#confirmIfLong();
+      return bytes;
+    } catch (error) {
+      // The disk refused, or a stranger's bytes did: the frames are in the log still.
+      this.#parts.log.warn({ id: this.#parts.id, error: messageOf(error) }, 'a segment could not be cut');
+      return 0;
+    }
+  }
+
+  /** Cuts what follows the last segment; returns its bytes. Null: there is no series, or it cannot be continued. */
+  async #follow(): Promise<number | null> {
+    if (this.#point === null) return null;
+    const target = this.#target(this.#point, 0);
+    const cut = await this.#cutLog(target, this.#isEntering);
+    if (cut.kind === 'gap') {
+      this.#gap(cut.why);
+      return null;
+    }
+    if (cut.kind === 'nothing') return 0;
+    this.#add(target, cut.bytes);
+    return cut.isMore ? cut.bytes + ((await this.#follow()) ?? 0) : cut.bytes;
+  }
+
+  /**
+   * Begins a series: the file as it lies, and all of its log. What is in the log is written into the file only after
+   * it was confirmed, and it is whole until other frames take its place: while the log is the same one, both together
+   * are the state of the last commit. Null: another one has begun.
+   */
+  async #begin(): Promise<number | null> {
+    const { term, clock, cutter, file, confirm } = this.#parts;
+    const timeMs = Math.max(clock.now(), this.#lastTimeMs + 1);
+    const started: SeriesPoint = { series: newSeries(term, timeMs), txid: 0, timeMs };
+    // What was confirmed may be under way: a log that begins anew behind it is no gap.
+    if (this.#confirmed !== null) confirm(NOWHERE);
+    const target = this.#target(started, BASE_LEVEL);
+    const { path, txid } = target;
+    const log = this.#log();
+    const base = await cutter.cutBase({ log, main: file, target: path, txid, timeMs: target.timeMs, sync: false });
+    if (base.kind === 'gap') return null;
+    this.#position = base.position;
+    const first = this.#target({ ...started, txid, timeMs: target.timeMs }, 0, target.timeMs + 1);
+    const cut = await this.#cutLog(first, true);
+    if (cut.kind === 'gap') {
+      for (const unused of [target, first]) await unlinkFile(unused.path);
+      return null;
+    }
+    this.#add(target, base.bytes);
+    if (cut.kind === 'nothing') return base.bytes;
+    this.#add(first, cut.bytes);
+    return base.bytes + cut.bytes + (cut.isMore ? ((await this.#follow()) ?? 0) : 0);
+  }
+
+  async #cutLog({ path, txid, timeMs }: Target, withFirstPage: boolean): Promise<CutResult> {
+    const { cutter, file } = this.#parts;
+    const cut = await cutter.cutSegment({
+      log: this.#log(),
+      main: file,
+      position: this.#position,
+      restartsAt: this.#confirmed,
+      withFirstPage,
+      mostBytes: CUT_BYTES,
+      target: path,
+      txid,
+      timeMs,
+      sync: false,
+    });
+    if (cut.kind === 'segment') {
+      this.#position = cut.position;
+      this.#isEntering = false;
+    }
+    return cut;
+  }
+
+  async #cutFirstPage(resting: string): Promise<void> {
+    if (this.#point === null) return;
+    const target = this.#target(this.#point, 0);
+    const { path, txid, timeMs } = target;
+    const position = this.#position;
+    const { cutter } = this.#parts;
+    const cut = await cutter.cutFirstPage({ main: resting, position, target: path, txid, timeMs, sync: false });
+    if (cut.kind === 'gap') this.#gap(cut.why);
+    else this.#add(target, cut.bytes);
+  }
+
+  #target(
+    { series, txid }: SeriesPoint,
+    level: number,
+    timeMs = Math.max(this.#parts.clock.now(), this.#lastTimeMs + 1),
+  ): Target {
+    const folder = join(this.#parts.spool, seriesName(series));
+    makeFolderNow(folder);
+    const next = txid + 1;
+    return { series, level, txid: next, timeMs, path: join(folder, `${level}-${segmentFile(next, next)}`) };
+  }
+
+  #add({ series, level, txid, timeMs, path }: Target, bytes: number): void {
+    this.#point = { series, txid, timeMs };
+    this.#lastTimeMs = timeMs;
+    this.#parts.uploads.add({ id: this.#parts.id, series, level, min: txid, max: txid, path, bytes, timeMs });
+  }
+
+  #gap(why: string): void {
+    this.#point = null;
+    this.#parts.onGap(why);
+  }
+
+  /** Lets the log be written over once all of it is safe on this disk or in the store. */
+  async #confirmIfLong(): Promise<void> {
+    const position = this.#position;
+    if (position === null || this.#kept !== null || this.#point === null) return;
+    if (position.frames < CONFIRM_FRAMES) return;
+    if (position.salts === this.#confirmed?.salts && position.frames === this.#confirmed.frames) return;
+    const { uploads, spoolBytes, id, spool, confirm } = this.#parts;
+    if (uploads.bytes > spoolBytes) {
+      // The store is away for too long: what waits is given up for a base once it is back.
+      await uploads.drop(id);
+      this.#gap('the spool is full');
+    } else {
+      const waiting = uploads.waiting(id);
+      for (const segment of waiting) await syncWaiting(segment);
+      if (waiting.length > 0 && this.#point !== null) {
+        await syncFolder(join(spool, seriesName(this.#point.series)));
+        await syncFolder(spool);
+      }
+    }
+    this.#confirmed = position;
+    confirm(position);
+  }
+}
+
+/** One that has arrived in the store meanwhile needs no disk. */
+async function syncWaiting({ path }: SpooledSegment): Promise<void> {
+  try {
+    await syncFile(path);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+}

@@ -1,0 +1,47 @@
+/** What lies in the spool of one sandbox: segments that a process cut and did not store. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isWinterdockError } from '../base/errors.ts';
+import { isThere } from '../base/is-there.ts';
+import { verifySegment } from './ltx-reader.ts';
+import { compareSeries, parseSegmentName } from './replica-names.ts';
+import type { SpooledSegment } from './segment-uploads.ts';
+
+const SPOOLED = /^(\d)-([0-9a-f]{16}-[0-9a-f]{16}\.ltx)$/;
+
+/** A segment that is whole, or the path of something that is none: half a file after a power cut, a kept log. */
+export type SpooledFile = { segment: SpooledSegment } | { broken: string };
+
+/** Everything in `folder` (absolute), the oldest first, of `id`. A segment counts if its checksum is right. */
+export async function spooledSegments(folder: string, id: string): Promise<SpooledFile[]> {
+  if (!isThere(folder)) return [];
+  const segments: SpooledSegment[] = [];
+  const broken: string[] = [];
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (!entry.isDirectory()) broken.push(path);
+    else {
+      for (const name of readdirSync(path)) {
+        const found = await spooledSegment(id, entry.name, name, join(path, name));
+        if (found === null) broken.push(join(path, name));
+        else segments.push(found);
+      }
+    }
+  }
+  segments.sort((one, other) => compareSeries(one.series, other.series) || one.min - other.min);
+  return [...segments.map((segment) => ({ segment })), ...broken.map((path) => ({ broken: path }))];
+}
+
+async function spooledSegment(id: string, series: string, name: string, path: string): Promise<SpooledSegment | null> {
+  const [, level, file] = SPOOLED.exec(name) ?? [];
+  const place = parseSegmentName(`replica/${id}/${series}/ltx/${level}/${file}`);
+  if (place === null) return null;
+  try {
+    const { header, bytes } = await verifySegment(path);
+    if (header.minTxid !== place.min || header.maxTxid !== place.max) return null;
+    return { ...place, path, bytes, timeMs: header.timeMs };
+  } catch (error) {
+    if (isWinterdockError(error) && error.code === 'corrupt') return null;
+    throw error;
+  }
+}
