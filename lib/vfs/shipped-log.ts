@@ -4,9 +4,8 @@
  * all of it is in the file. Several processes may have the file open, each with one of these. Knows nothing of where
  * commits are shipped to.
  */
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { bytesAtNow } from '../base/strangers-file.ts';
 
 /** Beside the file: what the server has confirmed, in one write, 16 digits of salts and 8 of frames. */
 export const SHIPPED_SUFFIX = '-shipped';
@@ -58,10 +57,51 @@ export function leaveOpen(db: DatabaseSync): void {
   leftOpen.add(db);
 }
 
+/**
+ * A file beside the database that stays open: by its path each look would take some 20 µs in a process with Node's
+ * permissions. SQLite takes no lock on a log, so closing one releases none; of the file and its index it would.
+ */
+class OpenBeside {
+  readonly #path: string;
+  #descriptor: number | null = null;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Bytes of the file; 0 when there is none, or the disk does not say. */
+  get size(): number {
+    try {
+      const { size, nlink } = fstatSync(this.#open());
+      if (nlink > 0) return size;
+      this.close();
+      return fstatSync(this.#open()).size;
+    } catch {
+      return 0;
+    }
+  }
+
+  /** Bytes from `at`, in latin1 or hex; null when the file is shorter. Throws the system's error when there is none. */
+  read(at: number, length: number, as: 'latin1' | 'hex'): string | null {
+    const bytes = Buffer.alloc(length);
+    return readSync(this.#open(), bytes, 0, length, at) === length ? bytes.toString(as) : null;
+  }
+
+  close(): void {
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
+    this.#descriptor = null;
+  }
+
+  #open(): number {
+    this.#descriptor ??= openSync(this.#path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return this.#descriptor;
+  }
+}
+
 export class ShippedLog {
   readonly #db: DatabaseSync;
-  readonly #path: string;
-  readonly #mark: string;
+  readonly #log: OpenBeside;
+  readonly #mark: OpenBeside;
   readonly #openBeside: () => DatabaseSync;
   readonly #limits: typeof LIMITS;
   /** The handle that checkpoints while `#db` keeps others from committing; opened by the first one. */
@@ -77,8 +117,8 @@ export class ShippedLog {
   /** `db` has `file` (absolute) open for writing, as the handles have that `openBeside` makes. */
   constructor(db: DatabaseSync, file: string, openBeside: () => DatabaseSync, limits = LIMITS) {
     this.#db = db;
-    this.#path = `${file}-wal`;
-    this.#mark = file + SHIPPED_SUFFIX;
+    this.#log = new OpenBeside(`${file}-wal`);
+    this.#mark = new OpenBeside(file + SHIPPED_SUFFIX);
     this.#openBeside = openBeside;
     this.#limits = limits;
     this.#waitsAbove = limits.waitedForBytes;
@@ -91,7 +131,7 @@ export class ShippedLog {
 
   /** After a commit: where the log is very long, waits until it can be checkpointed. Throws nothing. */
   afterCommit(): void {
-    this.#bytes = bytesAtNow(this.#path);
+    this.#bytes = this.#log.size;
     if (this.#bytes > this.#waitsAbove) this.#wait();
     if (this.#bytes > KEPT_BYTES) return;
     this.#waitsAbove = this.#limits.waitedForBytes;
@@ -107,6 +147,8 @@ export class ShippedLog {
   close(): void {
     this.#beside?.close();
     this.#beside = null;
+    this.#log.close();
+    this.#mark.close();
   }
 
   #wait(): void {
@@ -120,7 +162,7 @@ export class ShippedLog {
   /** Whether the server has confirmed all of the log: then it is in the file, but for what a reader holds back. */
   #checkpointConfirmed(): boolean {
     try {
-      const mark = headOf(this.#mark, 0, MARK_BYTES)?.toString('latin1') ?? '';
+      const mark = this.#mark.read(0, MARK_BYTES, 'latin1') ?? '';
       if (mark === this.#compared || !IS_MARK.test(mark)) return false;
       this.#beside ??= this.#openBeside();
       const isWhole = this.#isWhole(mark, this.#beside) && this.#checkpointWhole(mark, this.#beside);
@@ -146,29 +188,13 @@ export class ShippedLog {
 
   /** Whether a mark is of all of the log. */
   #isWhole(mark: string, beside: DatabaseSync): boolean {
-    const salts = saltsOf(this.#path);
+    const salts = this.#log.read(SALTS_AT, SALTS_BYTES, 'hex');
     return salts !== null && mark === confirmationOf({ salts, frames: checkpoint(beside, 'NOOP').log });
   }
 }
 
 function checkpoint(db: DatabaseSync, how: 'NOOP' | 'PASSIVE'): Checkpoint {
   return db.prepare(`PRAGMA wal_checkpoint(${how})`).get() as unknown as Checkpoint;
-}
-
-/** SQLite takes no lock on a log, so it may be opened and closed beside it: the file and its index may not. */
-function saltsOf(log: string): string | null {
-  return headOf(log, SALTS_AT, SALTS_BYTES)?.toString('hex') ?? null;
-}
-
-/** Bytes of a file; null when it is shorter. Throws the system's error when there is none. */
-function headOf(path: string, at: number, length: number): Buffer | null {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const bytes = Buffer.alloc(length);
-    return readSync(descriptor, bytes, 0, length, at) === length ? bytes : null;
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 const nothing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
