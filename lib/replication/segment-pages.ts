@@ -7,8 +7,8 @@ import type { LogReader } from './log-reader.ts';
 import { lockPage } from './ltx-header.ts';
 import type { MainFile } from './main-file.ts';
 
-/** Pages that are in no frame, at most. */
-const MOST_FILLED = 2 ** 22;
+/** Pages by which a database grew and that are in no frame, at most: SQLite writes all but the page of locks. */
+const MOST_FILLED = 2 ** 16;
 
 export interface PageSource {
   log: LogReader;
@@ -39,8 +39,10 @@ export class TooManyPages extends Error {}
 
 /** Throws `LogChanged` when the log is not as it was, and `TooManyPages`. */
 export function* segmentPages(source: PageSource): Generator<SegmentPage> {
-  const { log, pageSize, from, end, commit } = source;
+  const { log, pageSize, from, end, commit, leastCommit } = source;
   const lock = lockPage(pageSize);
+  // At once, and not after so many pages.
+  if (commit - leastCommit - (end - from) > MOST_FILLED) throw new TooManyPages();
   const beside = new PagesBeside(source);
   let next = 1;
   for (const { page, frame, runEnd } of lastFrames(log, { from, end, firstPage: 1, lastPage: commit })) {
