@@ -13,7 +13,7 @@ import { getHost } from '#lib/host/host.ts';
 import { FAULTS, type Fault } from '#lib/lifecycle/words.ts';
 import { lineNames } from './actor-names.ts';
 import { ledgerSeq, renderedAt, requireCaller } from './caller.ts';
-import { BackupTrouble, Faults, StuckOperations } from './overview/attention.tsx';
+import { BackupTrouble, Faults, ReplicaTrouble, StuckOperations } from './overview/attention.tsx';
 import { Due } from './overview/due.tsx';
 import { FirstUse } from './overview/first-use.tsx';
 import { RunningJobs } from './overview/jobs.tsx';
@@ -35,9 +35,10 @@ const WAKE_DAYS = 30;
 /** The counts, and by them the stuck operations and the faulty sandboxes to show. */
 async function readAttention(caller: Caller) {
   const { operations } = getHost();
-  const [{ states, faults, warm, stuck }, backups] = await Promise.all([
+  const [{ states, faults, warm, stuck }, backups, replicaLate] = await Promise.all([
     operations.counts(caller),
     mayDo(caller, 'backupSettings') ? operations.backupSettings(caller) : null,
+    mayDo(caller, 'replicaLateness') ? operations.replicaLateness(caller) : null,
   ]);
   const faultCounts = FAULTS.map((fault): [Fault, number] => [fault, faults[fault] ?? 0]).filter(
     ([, count]) => count > 0,
@@ -52,6 +53,7 @@ async function readAttention(caller: Caller) {
     stuckCount: stuck,
     stuck: stuckPage?.items ?? [],
     backupFault: backups?.fault ?? null,
+    replicaLate,
     faultCounts,
     faulty: faultPages.flatMap((page) => page?.items ?? []).slice(0, FAULTY_SHOWN),
   };
@@ -62,7 +64,7 @@ export default async function Overview() {
   const asOf = await ledgerSeq();
   const { operations } = getHost();
   const [
-    { states, warm, stuckCount, stuck, backupFault, faultCounts, faulty },
+    { states, warm, stuckCount, stuck, backupFault, replicaLate, faultCounts, faulty },
     spans,
     first,
     jobs,
@@ -81,7 +83,8 @@ export default async function Overview() {
   const names = await lineNames(ledger.items);
   const rendered = renderedAt();
   const empty = Object.values(states).every((count) => count === 0);
-  const quiet = jobs.items.length === 0 && stuckCount === 0 && faultCounts.length === 0 && backupFault === null;
+  const isWell = faultCounts.length === 0 && backupFault === null && replicaLate === null;
+  const quiet = jobs.items.length === 0 && stuckCount === 0 && isWell;
   // Balances the height of the two columns.
   const short = jobs.items.length === 0 && stuckCount === 0 && faulty.length < 4;
   const attention = (
@@ -93,6 +96,7 @@ export default async function Overview() {
       )}
       <PageSection id="faults" name="Faults" note="What needs a person" margin={quiet}>
         {backupFault !== null && <BackupTrouble fault={backupFault} rendered={rendered} />}
+        {replicaLate !== null && <ReplicaTrouble late={replicaLate} rendered={rendered} />}
         <Faults counts={faultCounts} faulty={faulty} caller={caller} />
       </PageSection>
       {jobs.items.length > 0 && (

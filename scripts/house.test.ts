@@ -46,12 +46,12 @@ test('every path that a document names exists', () => {
   expect(lost).toEqual([]);
 });
 
-test('the glossary has fifteen to twenty-five words, in order, each used in code', () => {
+test('the glossary has fifteen to thirty words, in order, each used in code', () => {
   const words = [...read('docs/glossary.md').matchAll(/^\| ([a-z]+) \|/gm)]
     .map(([, word = '']) => word)
     .filter((word) => word !== 'word');
   expect(words.length).toBeGreaterThanOrEqual(15);
-  expect(words.length).toBeLessThanOrEqual(25);
+  expect(words.length).toBeLessThanOrEqual(30);
   expect(words).toEqual(words.toSorted());
   const code = CODE.map(read).join('\n').toLowerCase();
   expect(words.filter((word) => !code.includes(word))).toEqual([]);

@@ -6,11 +6,12 @@ import { WithCall } from '#components/calls/with-call.tsx';
 import { StateMark } from '#components/sandbox/state-mark.tsx';
 import { FAULT_MEANS } from '#components/sandbox/state-words.ts';
 import { stuckInWords } from '#components/sandbox/stuck-words.ts';
+import { lengthInWords } from '#components/ui/durations.ts';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { RetryForm } from '#components/ui/retry-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { mayDo } from '#lib/contract/access.ts';
-import type { BackupSettingsAnswer, Instance } from '#lib/contract/schema.ts';
+import type { BackupSettingsAnswer, Instance, ReplicaLate } from '#lib/contract/schema.ts';
 import { type Fault, isBlocking } from '#lib/lifecycle/words.ts';
 import { retryWake } from '../retry.ts';
 import { SandboxLink } from './sandbox-link.tsx';
@@ -101,16 +102,47 @@ export function BackupTrouble({
   rendered: number;
 }) {
   return (
+    <Trouble name="Backups" href="/settings/backups" since={fault.since} rendered={rendered}>
+      {fault.reason}
+    </Trouble>
+  );
+}
+
+export function ReplicaTrouble({ late, rendered }: { late: ReplicaLate; rendered: number }) {
+  const { since, sandboxes, most_s: most } = late;
+  return (
+    <Trouble name="Replica" href="/settings/storage#replica" since={since} rendered={rendered}>
+      {sandboxes === 1 ? '1 sandbox is' : `${sandboxes.toLocaleString('en')} sandboxes are`} more behind than promised,{' '}
+      {lengthInWords(most)} at most.
+    </Trouble>
+  );
+}
+
+/** Something of the whole server that needs a person. `since`, `rendered`: epoch seconds. */
+function Trouble({
+  name,
+  href,
+  since,
+  rendered,
+  children,
+}: {
+  name: string;
+  href: string;
+  since: number;
+  rendered: number;
+  children: ReactNode;
+}) {
+  return (
     <div className="mb-4 border-l-4 border-fault bg-fault-wash px-4 py-3">
       <p>
-        <Link href="/settings/backups" prefetch={false}>
-          Backups
+        <Link href={href} prefetch={false}>
+          {name}
         </Link>{' '}
         <span className="text-small text-ink-2">
-          since <RelativeTime at={fault.since} rendered={rendered} />
+          since <RelativeTime at={since} rendered={rendered} />
         </span>
       </p>
-      <p className="text-small [overflow-wrap:anywhere]">{fault.reason}</p>
+      <p className="text-small [overflow-wrap:anywhere]">{children}</p>
     </div>
   );
 }

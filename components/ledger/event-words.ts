@@ -94,6 +94,8 @@ const TYPES: Readonly<Record<string, string>> = {
   'file.returned': 'filed back, unused, the file of',
   'file.stored': 'stored the file of',
   'file.forgotten': 'no longer found in the store, and stores again, the file of',
+  'replica.behind': 'found replicas more behind than promised',
+  'replica.caught_up': 'found the replicas as promised again',
   'replica.gap': 'began the replica anew of',
   'recovery.failed': 'could not take up the log of',
   'instance.adopted': 'took back by its key the file of',

@@ -1868,7 +1868,34 @@ export type Storage = {
       unit: 'days' | 'rows' | 'each';
     }>;
   }>;
-  replication: null;
+  replication: {
+    url: string;
+    replicate: string;
+    away: {
+      since: number;
+      why: string;
+    } | null;
+    spool: {
+      bytes: number;
+      limit_bytes: number;
+    };
+    lag: {
+      open: number;
+      behind: number;
+      max_s: number;
+      mean_s: number;
+    };
+    waiting: number;
+    requests: {
+      count: number;
+      shared: boolean;
+    };
+    late: {
+      since: number;
+      sandboxes: number;
+      most_s: number;
+    } | null;
+  } | null;
   running: Array<'registry' | 'drawers'>;
 };
 

@@ -263,6 +263,7 @@ describe('every operation', () => {
     'listAgents',
     'pause',
     'relabelInstance',
+    'replicaLateness',
     'seedFromAgent',
     'serverHealth',
     'uploadBlueprint',

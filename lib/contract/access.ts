@@ -202,6 +202,7 @@ const TABLE = {
   getSettings: { roles: EVERYONE, about: 'dock' },
   patchSettings: { roles: ADMIN, about: 'everyone' },
   storage: { roles: ADMIN, about: 'everyone' },
+  replicaLateness: { roles: KEEPERS, about: 'everyone' },
   checkStorage: { roles: ADMIN, about: 'everyone' },
   listBackups: { roles: KEEPERS, about: 'everyone' },
   getBackup: { roles: KEEPERS, about: 'everyone' },

@@ -14,6 +14,8 @@ import type { AttemptOutcome } from '../webhooks/courier.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 import { ASH_SOURCE, type AshSource, ashCounters } from './ash-metrics.ts';
 import { addBackupAge } from './backup-age.ts';
+import type { ReplicaHealth } from './replica-health.ts';
+import { addReplicaMetrics } from './replica-metrics.ts';
 import { addStoreMetrics } from './store-metrics.ts';
 import type { StoreReport } from './store-report.ts';
 import { type WakeSummary, WakeTimeBook } from './wake-times.ts';
@@ -72,6 +74,8 @@ export function createMetrics(options: {
   log: Logger;
   /** Null: there is no object store. */
   store: Pick<StoreReport, 'queue' | 'whyAway' | 'requests'> | null;
+  /** Null: there is no replica. */
+  replica: Pick<ReplicaHealth, 'lag' | 'whyAway' | 'spoolBytes'> | null;
   /** Open streams of the ledger. */
   streams: () => number;
   /** Days that wake times are kept. */
@@ -171,6 +175,7 @@ export function createMetrics(options: {
     },
   });
   if (options.store !== null) addStoreMetrics(options.store, registers);
+  if (options.replica !== null) addReplicaMetrics(options.replica, registers);
   const wakeWaits = new Histogram({
     name: 'winterdock_wake_wait_seconds',
     help: 'Time that wakes waited for a place and a started worker, by outcome: admitted or refused.',

@@ -23,6 +23,7 @@ import type { CpuGroups } from '../workers/cpu-groups.ts';
 import type { InstancePool, MemoryUse } from '../workers/protocol/instance.ts';
 import type { Walls } from '../workers/walls/walls.ts';
 import { DRAWERS, measureDrawers } from './measure.ts';
+import type { ReplicaFacts, ReplicaHealth, ReplicaLateness } from './replica-health.ts';
 import type { StoreReport, StoreStatus } from './store-report.ts';
 
 type CheckName = 'registry' | 'drawers';
@@ -65,6 +66,8 @@ export interface StorageFacts {
   backup: LastBackup | null;
   /** Null: there is no object store. */
   store: StoreStatus | null;
+  /** Null: nothing replicates. */
+  replica: ReplicaFacts | null;
   disk: { bytes: number; freeBytes: number };
   /** Processes: those that serve, those started ahead of need, how many are kept ahead, how many may serve. */
   places: { serving: number; spare: number; ahead: number; most: number };
@@ -89,6 +92,8 @@ interface Parts {
   drawers: Drawers;
   /** Null: there is no object store. */
   store: StoreReport | null;
+  /** Null: nothing replicates. */
+  replica: Pick<ReplicaHealth, 'look' | 'late'> | null;
   pool: Pick<InstancePool, 'ready' | 'active' | 'memory'>;
   cpuGroups: Pick<CpuGroups, 'version'> | null;
   walls: Pick<Walls, 'states' | 'missing'>;
@@ -104,6 +109,11 @@ export class StorageHealth {
 
   constructor(parts: Parts) {
     this.#parts = parts;
+  }
+
+  /** That sandboxes are more behind than promised; null: none is. */
+  get replicaLateness(): ReplicaLateness | null {
+    return this.#parts.replica?.late ?? null;
   }
 
   /** Reads the status. Its cost does not depend on the number of sandboxes or files. */
@@ -143,6 +153,7 @@ export class StorageHealth {
       scrub,
       backup,
       store,
+      replica: this.#parts.replica?.look() ?? null,
       disk: { bytes: disk.blocks * disk.bsize, freeBytes: disk.bavail * disk.bsize },
       places: { serving: pool.active, spare: pool.ready, ahead: config.poolSize, most: config.maxActive },
       memory: pool.memory,

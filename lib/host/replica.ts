@@ -4,19 +4,23 @@
  */
 import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
+import { ReplicaHealth } from '../health/replica-health.ts';
+import { ReplicaWatch } from '../health/replica-watch.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { Cutter } from '../replication/cutter.ts';
-import { parseReplicate, type ReplicateClass } from '../replication/replicate-class.ts';
 import { Replicator } from '../replication/replicator.ts';
 import { SegmentUploads } from '../replication/segment-uploads.ts';
 import { systemAudit } from '../sandboxes/engine.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { WatchedStore } from '../storage/object-store/watched-store.ts';
 import { type ColdStoreParts, openClaimedStore } from './cold-store.ts';
+import { ReplicateClasses } from './replicate-classes.ts';
 import { RestingFiles } from './resting-files.ts';
 
 export interface ReplicaParts {
   readonly files: Replicator | null;
+  readonly report: ReplicaHealth | null;
   /** What cannot be reached, a sentence each. */
   degraded: () => string[];
   /** Reads what an earlier process left. Before a sandbox wakes. */
@@ -38,6 +42,7 @@ export async function createReplica(
   if (replica === null) {
     return {
       files: null,
+      report: null,
       degraded: () => [],
       prepare: nothing,
       start: () => undefined,
@@ -54,8 +59,8 @@ export async function createReplica(
         );
   const watched = own?.watched ?? shared;
   if (watched === null) throw new Error('There is no store of the replica.');
-  const all = parseReplicate(config.store.replicate) ?? { kind: 'off' };
-  const classOf = (): ReplicateClass => all;
+  const classes = new ReplicateClasses(registry, log, config.store.replicate);
+  const classOf = (row: InstanceRow) => classes.of(row);
   const uploads = new SegmentUploads({ store: watched.background, log });
   const cutter = new Cutter();
   const files = new Replicator({
@@ -78,20 +83,39 @@ export async function createReplica(
       void note().catch((error: unknown) => log.warn({ id, error: messageOf(error) }, 'a gap was not recorded'));
     },
   });
+  const monotonic = () => performance.now();
+  const report = new ReplicaHealth({
+    url: watched.url,
+    replicate: config.store.replicate,
+    spoolLimitBytes: config.store.spoolBytes,
+    files,
+    requests: watched.requests,
+    isShared: own === null,
+    monotonic,
+    clock,
+  });
+  const watch = new ReplicaWatch({ report, registry, clock, log, monotonic });
   const resting = new RestingFiles({ config, registry, log, files, classOf, sandboxes });
   return {
     files,
+    report,
     degraded: () => (files.away === null ? [] : [`The replica is behind: ${files.away.why}`]),
-    prepare: () => files.prepare(),
+    async prepare() {
+      await classes.open();
+      await files.prepare();
+      await watch.start();
+    },
     start() {
       files.start();
       resting.start();
     },
     async stop() {
+      await watch.stop();
       await resting.stop();
       await files.stop();
       await uploads.stop(config.drainMs);
       await cutter.close();
+      await classes.close();
     },
     async close() {
       await own?.close();

@@ -1,6 +1,7 @@
 /** What a host has of its object store: a value for each part of the engine that uses it, all null without one. */
 import type { Config } from '../base/config.ts';
 import { StoredCopies } from '../copies/stored-copies.ts';
+import type { ReplicaHealth } from '../health/replica-health.ts';
 import { StoreReport } from '../health/store-report.ts';
 import type { TenantStore } from '../jobs/tenant-objects.ts';
 import type { Replicator } from '../replication/replicator.ts';
@@ -24,6 +25,7 @@ export interface StoreParts {
   degraded: () => string[];
   /** Ships what is committed to WB_REPLICA_URL; null without it. */
   replica: Replicator | null;
+  replicaHealth: ReplicaHealth | null;
   /** Reads what an earlier process left for the replica. Before a sandbox wakes. */
   prepare: () => Promise<void>;
   /** Brings every copy to this disk; returns what could not be brought. */
@@ -52,6 +54,7 @@ export async function createStoreParts(
   return {
     ...below,
     replica: replica.files,
+    replicaHealth: replica.report,
     prepare: () => replica.prepare(),
     degraded: () => [...below.degraded(), ...replica.degraded()],
     start() {
@@ -73,7 +76,7 @@ async function createStoreBelow(
   parts: ColdStoreParts & { config: Pick<Config, 'store' | 'dataFolder'> },
   local: Drawers,
   sandboxes: () => Pick<Sandboxes, 'store'>,
-): Promise<Omit<StoreParts, 'replica' | 'prepare'>> {
+): Promise<Omit<StoreParts, 'replica' | 'replicaHealth' | 'prepare'>> {
   const cold = await openColdStore(parts);
   const isLeaving = cold !== null && parts.config.store.isLeaving;
   if (!isLeaving) await forgetLeaving(parts);

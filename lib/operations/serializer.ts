@@ -10,7 +10,8 @@ import { isBlocking, STUCK_SECONDS } from '../lifecycle/words.ts';
 import type { JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerLine, Thresholds } from '../registry/types.ts';
-import type { LiveStatus, ReplicaStatus, Sandboxes } from '../sandboxes/sandboxes.ts';
+import type { ReplicaStatus } from '../replication/replica-of-files.ts';
+import type { LiveStatus, Sandboxes } from '../sandboxes/sandboxes.ts';
 
 export interface InstanceSerializer {
   /** `thresholds`: those of its tenant, when the caller has them already. */

@@ -1,6 +1,7 @@
 /** Operations on the health of the store: what it reports of itself, and the checks that a person may ask for. */
 import type { Caller } from '../auth/caller.ts';
-import type { Storage, StorageCheckInput } from '../contract/schema/storage.ts';
+import type { ReplicaLate, Storage, StorageCheckInput } from '../contract/schema/storage.ts';
+import type { ReplicaFacts, ReplicaLateness } from '../health/replica-health.ts';
 import type { StorageHealth } from '../health/storage-health.ts';
 import type { StoreStatus } from '../health/store-report.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -12,6 +13,8 @@ import { type KeptLimits, keptSeries } from './kept-series.ts';
 export interface StorageOperations {
   /** Constant cost: slow measurements are the last ones made, with their time. */
   storage(caller: Caller): Promise<Storage>;
+  /** That sandboxes have been more behind than promised for a minute; null: none is, or nothing replicates. */
+  replicaLateness(caller: Caller): Promise<ReplicaLate | null>;
   /**
    * Checks the registry or measures the drawers. Answers once it is done, or after some seconds with what is known by
    * then.
@@ -28,6 +31,25 @@ function storeOf(store: StoreStatus | null): Storage['store'] {
   if (store === null) return null;
   const { cache, ...facts } = store;
   return { ...facts, cache: { bytes: cache.bytes, limit_bytes: cache.limitBytes } };
+}
+
+function replicationOf(replica: ReplicaFacts | null): Storage['replication'] {
+  if (replica === null) return null;
+  const { url, replicate, away, spool, lag, waiting, requests, isShared, late } = replica;
+  return {
+    url,
+    replicate,
+    away,
+    spool: { bytes: spool.bytes, limit_bytes: spool.limitBytes },
+    lag: { open: lag.open, behind: lag.behind, max_s: lag.maxMs / 1000, mean_s: lag.meanMs / 1000 },
+    waiting,
+    requests: { count: requests, shared: isShared },
+    late: late === null ? null : latenessOf(late),
+  };
+}
+
+function latenessOf({ since, sandboxes, mostMs }: ReplicaLateness): ReplicaLate {
+  return { since, sandboxes, most_s: mostMs / 1000 };
 }
 
 export function storageOperations(parts: {
@@ -95,13 +117,17 @@ export function storageOperations(parts: {
       walls: facts.walls,
       backup: facts.backup,
       kept: keptSeries(rows, config, COUNT_CAP),
-      replication: null,
+      replication: replicationOf(facts.replica),
       running: facts.running,
     };
   };
 
   return {
     storage: look,
+    async replicaLateness() {
+      const late = health.replicaLateness;
+      return late === null ? null : latenessOf(late);
+    },
     async checkStorage(caller, { what }) {
       const waited = new AbortController();
       const done = health.check(what, auditContextOf(caller));

@@ -10,7 +10,23 @@
 import type { InstanceId } from '../base/ids.ts';
 import type { FileRecord, InstanceRow } from '../registry/types.ts';
 
+/** How far the replica of a sandbox is behind what was committed. */
+export interface RecoveryPoint {
+  /** Epoch milliseconds of the newest state that the store has; null: it has none. */
+  atMs: number | null;
+  /** Milliseconds for which the store has lacked something that was committed; 0: it has everything; null: unknown. */
+  behindMs: number | null;
+  as: 'live' | 'filed' | 'none';
+}
+
+export interface ReplicaStatus extends RecoveryPoint {
+  /** What is promised: `off`, `filed`, or seconds such as `1s`. */
+  replicate: string;
+}
+
 export interface ReplicaOfFiles {
+  /** What is promised of a sandbox, and how far it is. Synchronous, no disk: asked for each row that is shown. */
+  describe(row: InstanceRow): ReplicaStatus;
   /** Whether the commits of a sandbox are shipped. Synchronous, no disk: asked once for each wake. */
   ships(row: InstanceRow): boolean;
   /**

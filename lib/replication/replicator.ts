@@ -17,8 +17,8 @@ import { ShippedMark } from '../storage/shipped-mark.ts';
 import type { Cutter } from './cutter.ts';
 import { isFileOf, Positions, type RestedFile } from './positions.ts';
 import { seriesName } from './replica-names.ts';
-import type { ReplicaOfFiles } from './replica-of-files.ts';
-import { type ReplicateClass, shipsCommits } from './replicate-class.ts';
+import type { RecoveryPoint, ReplicaOfFiles, ReplicaStatus } from './replica-of-files.ts';
+import { type ReplicateClass, replicateText, shipsCommits } from './replicate-class.ts';
 import type { SegmentUploads, SpooledSegment } from './segment-uploads.ts';
 import { type SeriesPoint, ShippedFile, type ShippedFileParts } from './shipped-file.ts';
 import { spooledSegments } from './spool.ts';
@@ -28,15 +28,6 @@ const LOOK_MS = 1000;
 /** A log of which so much was cut at once is written fast: its writer may wait for a confirmation. */
 const FAST_BYTES = 4 * 1024 * 1024;
 const FAST_LOOK_MS = 50;
-
-/** How far the replica of a sandbox is behind what was committed. */
-export interface RecoveryPoint {
-  /** Epoch milliseconds of the newest state that the store has; null: it has none. */
-  atMs: number | null;
-  /** Milliseconds for which the store has lacked something that was committed; 0: it has everything. */
-  behindMs: number | null;
-  as: 'live' | 'filed' | 'none';
-}
 
 export interface ReplicatorParts {
   /** Absolute. */
@@ -134,10 +125,17 @@ export class Replicator implements ReplicaOfFiles {
     this.#onStale = listener;
   }
 
-  /** How far each open file is behind, in milliseconds. */
-  lags(): number[] {
+  /** How far each open file is behind, and how far it may be, in milliseconds. */
+  lags(): { behindMs: number; promisedMs: number }[] {
     const now = performance.now();
-    return [...this.#open.values()].map(({ behindSinceMs }) => (behindSinceMs === null ? 0 : now - behindSinceMs));
+    return [...this.#open.values()].map(({ behindSinceMs, everyMs }) => ({
+      behindMs: behindSinceMs === null ? 0 : now - behindSinceMs,
+      promisedMs: everyMs,
+    }));
+  }
+
+  describe(row: InstanceRow): ReplicaStatus {
+    return { ...this.pointOf(row), replicate: replicateText(this.#parts.classOf(row)) };
   }
 
   pointOf(row: InstanceRow): RecoveryPoint {
@@ -226,7 +224,11 @@ export class Replicator implements ReplicaOfFiles {
   rested(row: InstanceRow, file: string, record: FileRecord | null): void {
     const { id } = row;
     const open = this.#open.get(id);
-    if (open === undefined) return;
+    if (open === undefined) {
+      // It was awake without being shipped: what rests now is shipped whole.
+      if (this.#parts.classOf(row).kind !== 'off') this.replaced(id);
+      return;
+    }
     this.#open.delete(id);
     open.mark.close();
     const path = join(this.#parts.dataFolder, file);

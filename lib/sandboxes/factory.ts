@@ -9,7 +9,7 @@ import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity, InstanceRow } from '../registry/types.ts';
-import type { ReplicaOfFiles } from '../replication/replica-of-files.ts';
+import type { ReplicaOfFiles, ReplicaStatus } from '../replication/replica-of-files.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { endRemovals } from '../storage/landing.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
@@ -50,7 +50,7 @@ import { watchProcess } from './recovery/process-watch.ts';
 import { reconcile, settleInterrupted } from './recovery/reconcile.ts';
 import { SCRUB_PACE, type ScrubPace, scrubForever } from './recovery/scrub.ts';
 import { Runtimes, type SandboxRuntime } from './runtimes.ts';
-import type { LiveStatus, ReplicaStatus, ResumeResult, Sandboxes } from './sandboxes.ts';
+import type { LiveStatus, ResumeResult, Sandboxes } from './sandboxes.ts';
 import { tellReplica } from './shipping.ts';
 import { takeStored } from './store/from-stored.ts';
 import { DrawerStore, type StoreBelowOptions } from './store/store-below.ts';
@@ -234,7 +234,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     live: (row) => ({
       ...statusOf(runtimes.peek(row.id), row),
       upload: below?.uploadOf(row) ?? 'none',
-      replica: NOT_REPLICATED,
+      replica: tellReplica(engine, row.id, (replica) => replica.describe(row)) ?? NOT_REPLICATED,
     }),
     get attachedIds() {
       return runtimes.values().flatMap(({ id, attached }) => (attached > 0 ? [id] : []));

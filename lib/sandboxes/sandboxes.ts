@@ -7,6 +7,7 @@ import type { State } from '../lifecycle/states.ts';
 import type { Source, Thermal, Trigger, Via } from '../lifecycle/words.ts';
 import type { CopyContent } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
+import type { ReplicaStatus } from '../replication/replica-of-files.ts';
 import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type {
@@ -67,18 +68,8 @@ export interface LiveStatus {
   isLocked: boolean;
   /** Whether its file is to go to the store. */
   upload: 'none' | 'queued' | 'running';
+  /** What is promised of its replica, and how far that is. */
   replica: ReplicaStatus;
-}
-
-/** What is promised of the replica of a sandbox, and how far it is. */
-export interface ReplicaStatus {
-  /** `off`, `filed`, or seconds such as `1s`; `off` without a replica. */
-  replicate: string;
-  /** Epoch milliseconds of the newest state that the store has; null: it has none. */
-  atMs: number | null;
-  /** Milliseconds for which the store has lacked something that was committed; null: nobody knows. */
-  behindMs: number | null;
-  as: 'live' | 'filed' | 'none';
 }
 
 /** What a server does with the object store below its drawers. */

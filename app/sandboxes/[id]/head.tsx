@@ -6,6 +6,7 @@ import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { WithCalls } from '#components/calls/with-call.tsx';
 import { IdleClock } from '#components/figures/idle-clock.tsx';
+import { RecoveryWords } from '#components/live/recovery-words.tsx';
 import { LiveSandboxDiagram, LiveStateStrip } from '#components/live/sandbox-diagram.tsx';
 import { FollowOperation, ProcessNote, TitleStatus } from '#components/live/sandbox-status.tsx';
 import { Moves } from '#components/sandbox/moves.tsx';
@@ -164,6 +165,14 @@ export async function SandboxHead({
             <Hold caller={caller} instance={instance} rendered={rendered} />
           </div>
           <ProcessNote instance={instance} rendered={rendered} />
+          {(instance.replicate !== 'off' || instance.recovery_point.as !== 'none') && (
+            <p className="text-small text-ink-2">
+              <Link href={tabAddress(id, 'settings')} prefetch={false}>
+                Replica
+              </Link>{' '}
+              <RecoveryWords instance={instance} rendered={rendered} />
+            </p>
+          )}
         </div>
         <div
           id="moves"

@@ -1,5 +1,6 @@
 /** The rest of the sandbox's row: its settings and where its file is. */
 import type { ReactNode } from 'react';
+import { RecoveryWords } from '#components/live/recovery-words.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
@@ -70,6 +71,9 @@ export function InstanceFacts({
             {freezeAfter} <span className="text-small text-ink-3">{own(instance.idle_to_freeze_s)}</span>
           </Entry>
         )}
+        <Entry name="Replica">
+          <RecoveryWords instance={instance} rendered={rendered} />
+        </Entry>
         <Entry name="Replicates">
           {instance.replicate === 'off' ? 'off' : instance.replicate}{' '}
           <span className="text-small text-ink-3">

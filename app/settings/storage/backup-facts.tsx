@@ -5,7 +5,21 @@ import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
 import { backupInWords, wrongInWords } from './words.ts';
 
-export function BackupFacts({ backup, store, rendered }: Pick<Storage, 'backup' | 'store'> & { rendered: number }) {
+/** What a lost disk takes, by what there is elsewhere. */
+function lossInWords({ store, replication }: Pick<Storage, 'store' | 'replication'>): string {
+  if (replication !== null)
+    return 'What sandboxes commit is replicated as far as was promised of each. The rest is lost with this disk, up to the last backup that lies on another one.';
+  if (store !== null)
+    return 'What is frozen or archived is in the object store. Everything else is lost with this disk, up to the last backup that lies on another one.';
+  return 'Nothing replicates: what is lost with this disk is lost, up to the last backup that lies on another one.';
+}
+
+export function BackupFacts({
+  backup,
+  store,
+  replication,
+  rendered,
+}: Pick<Storage, 'backup' | 'store' | 'replication'> & { rendered: number }) {
   return (
     <div className="grid gap-5">
       <FactList>
@@ -24,10 +38,7 @@ export function BackupFacts({ backup, store, rendered }: Pick<Storage, 'backup' 
         )}
       </FactList>
       <p className="max-w-3xl">
-        {store === null
-          ? 'Nothing replicates: what is lost with this disk is lost, up to the last backup that lies on another one.'
-          : 'What is frozen or archived is in the object store. Everything else is lost with this disk, up to the last backup that lies on another one.'}{' '}
-        To make one, on the machine of the server, while it runs or not:
+        {lossInWords({ store, replication })} To make one, on the machine of the server, while it runs or not:
       </p>
       <pre className="paper-log px-3 py-2">{'npm run backup -- /mnt/elsewhere/winterdock --with-keys'}</pre>
       <p className="max-w-3xl text-small text-ink-2">

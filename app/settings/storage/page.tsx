@@ -16,6 +16,7 @@ import { BackupFacts } from './backup-facts.tsx';
 import { DrawerTable, MeasuredFiles } from './drawers.tsx';
 import { KeptTable } from './kept-table.tsx';
 import { RegistryFacts } from './registry-facts.tsx';
+import { ReplicaPlace } from './replica-facts.tsx';
 import { ScrubFacts } from './scrub-facts.tsx';
 import { StoreFacts } from './store-facts.tsx';
 import {
@@ -130,6 +131,9 @@ export default async function StoragePage() {
       <PageSection id="store" name="Object store" note="Where files at rest go that leave this machine.">
         <StoreFacts store={storage.store} rendered={rendered} />
       </PageSection>
+      <PageSection id="replica" name="Replica" note="What sandboxes commit, shipped as they commit it.">
+        <ReplicaPlace replication={storage.replication} rendered={rendered} />
+      </PageSection>
       <PageSection id="measured" name="Files" note="Every file in the data folder, compared with the registry.">
         <MeasuredFiles storage={storage} rendered={rendered} />
       </PageSection>
@@ -137,7 +141,12 @@ export default async function StoragePage() {
         <ScrubFacts scrub={storage.scrub} rendered={rendered} />
       </PageSection>
       <PageSection id="backup" name="Backup" note="What a lost disk would cost.">
-        <BackupFacts backup={storage.backup} store={storage.store} rendered={rendered} />
+        <BackupFacts
+          backup={storage.backup}
+          store={storage.store}
+          replication={storage.replication}
+          rendered={rendered}
+        />
       </PageSection>
     </>
   );

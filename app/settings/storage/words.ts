@@ -1,5 +1,5 @@
 /** The state of the store in sentences. Pure. */
-import { sizeInWords } from '#components/ui/durations.ts';
+import { lengthInWords, sizeInWords } from '#components/ui/durations.ts';
 import type { Storage } from '#lib/contract/schema.ts';
 
 /** A count with separators, as tables have it. */
@@ -7,13 +7,19 @@ export const figures = (count: number) => count.toLocaleString('en');
 const counted = (count: number, one: string, many: string) => `${figures(count)} ${count === 1 ? one : many}`;
 
 /** What is wrong now, the worst first; empty when nothing is. */
-export function troublesOf({ registry, drawers, store, disk, places, memory, scrub }: Storage): string[] {
+export function troublesOf({ registry, drawers, store, replication, disk, places, memory, scrub }: Storage): string[] {
   const troubles: string[] = [];
   if (registry.check?.ok === false) troubles.push(`The registry did not pass its check: ${registry.check.says}`);
   for (const { drawer, writable } of drawers)
     if (!writable)
       troubles.push(`The ${drawer} drawer cannot be reached: nothing is filed there or brought back from it.`);
   if (store?.away) troubles.push(`The object store is away: ${store.away.why}. What is on this machine works on.`);
+  if (replication?.away)
+    troubles.push(`The replica is away: ${replication.away.why}. What is committed waits on this disk.`);
+  else if (replication?.late)
+    troubles.push(
+      `${counted(replication.late.sandboxes, 'sandbox is', 'sandboxes are')} more behind in the replica than promised.`,
+    );
   const rotten = Math.max(scrub.walk?.rotten ?? 0, scrub.last?.rotten ?? 0);
   if (rotten > 0)
     troubles.push(`${counted(rotten, 'file is', 'files are')} no longer what was filed: the disk loses bytes.`);
@@ -122,3 +128,17 @@ export const DRAWER_MEANS: Readonly<Record<string, string>> = {
   bundles: 'bundles being uploaded or downloaded',
   other: 'the registry, the ledger’s head, keys',
 };
+
+/** The largest lag of the sandboxes that are awake and replicated. */
+export function lagInWords({ open, max_s: most }: NonNullable<Storage['replication']>['lag']): string {
+  if (open === 0) return 'none: no sandbox that is replicated is awake';
+  if (most === 0) return 'none: all that was committed is there';
+  return most < 90 ? `${most.toFixed(1)} s` : lengthInWords(most);
+}
+
+/** What is promised where nothing else is set. */
+export function promiseInWords(replicate: string): string {
+  if (replicate === 'off') return 'Where nothing else is set, nothing is replicated.';
+  if (replicate === 'filed') return 'Where nothing else is set, each state at rest is shipped, in the background.';
+  return `Where nothing else is set, what is committed is shipped within ${replicate.slice(0, -1)} s.`;
+}

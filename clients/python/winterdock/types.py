@@ -2189,6 +2189,45 @@ class StorageKeptItem(TypedDict):
     limits: List[StorageKeptItemLimitsItem]
 
 
+class StorageReplicationAway(TypedDict):
+    since: int
+    why: str
+
+
+class StorageReplicationSpool(TypedDict):
+    bytes: int
+    limit_bytes: int
+
+
+class StorageReplicationLag(TypedDict):
+    open: int
+    behind: int
+    max_s: float
+    mean_s: float
+
+
+class StorageReplicationRequests(TypedDict):
+    count: int
+    shared: bool
+
+
+class StorageReplicationLate(TypedDict):
+    since: int
+    sandboxes: int
+    most_s: float
+
+
+class StorageReplication(TypedDict):
+    url: str
+    replicate: str
+    away: Optional[StorageReplicationAway]
+    spool: StorageReplicationSpool
+    lag: StorageReplicationLag
+    waiting: int
+    requests: StorageReplicationRequests
+    late: Optional[StorageReplicationLate]
+
+
 class Storage(TypedDict):
     registry: StorageRegistry
     ledger: StorageLedger
@@ -2203,7 +2242,7 @@ class Storage(TypedDict):
     walls: List[StorageWallsItem]
     backup: Optional[StorageBackup]
     kept: List[StorageKeptItem]
-    replication: None
+    replication: Optional[StorageReplication]
     running: List[Literal["registry", "drawers"]]
 
 

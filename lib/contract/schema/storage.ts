@@ -28,6 +28,10 @@ const KEPT_UNITS = ['days', 'rows', 'each'] as const;
 /** `files` compared so far, their `bytes` as stored, and how many of them were `rotten`. */
 const scrubPassSchema = z.object({ begun: epoch, files: count, bytes, rotten: count });
 
+/** That sandboxes have been more behind than promised for a minute: since when, how many, how far at most. */
+const replicaLatenessSchema = z.object({ since: epoch, sandboxes: count, most_s: z.number().min(0) });
+export type ReplicaLate = z.infer<typeof replicaLatenessSchema>;
+
 export const storageSchema = z
   .object({
     registry: z.object({
@@ -140,8 +144,26 @@ export const storageSchema = z
         ),
       }),
     ),
-    /** Null: nothing replicates. */
-    replication: z.null(),
+    /** The replica of what sandboxes commit; null: nothing replicates. */
+    replication: z
+      .object({
+        /** As in the settings, without credentials. */
+        url: z.string(),
+        /** What is promised of sandboxes where nothing else is set. */
+        replicate: z.string(),
+        /** Since when nothing can be stored, and why; null: it can. What is committed meanwhile waits in the spool. */
+        away: z.object({ since: epoch, why: z.string() }).nullable(),
+        /** What waits on this machine, and how much may. */
+        spool: z.object({ bytes, limit_bytes: bytes }),
+        /** Sandboxes that are shipped as they commit, how many lack something there, and for how long, in seconds. */
+        lag: z.object({ open: count, behind: count, max_s: z.number().min(0), mean_s: z.number().min(0) }),
+        /** Sandboxes at rest that are still to be shipped. */
+        waiting: count,
+        /** Requests to its store since the start; `shared`: those of the object store too, which is the same. */
+        requests: z.object({ count, shared: z.boolean() }),
+        late: replicaLatenessSchema.nullable(),
+      })
+      .nullable(),
     /** What is under way now. */
     running: z.array(z.enum(STORAGE_CHECKS)),
   })

@@ -6,7 +6,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InstanceId } from '../../base/ids.ts';
 import type { FileRecord, InstanceRow } from '../../registry/types.ts';
-import type { ReplicaOfFiles } from '../../replication/replica-of-files.ts';
+import type { ReplicaOfFiles, ReplicaStatus } from '../../replication/replica-of-files.ts';
 import { ShippedMark } from '../../storage/shipped-mark.ts';
 import { type CommittedFrames, ReplicaPages, readLog } from '../../vfs/testing/log-frames.ts';
 
@@ -38,6 +38,11 @@ export class ReplicaRecorder implements ReplicaOfFiles {
     this.#dataFolder = dataFolder;
     this.#spool = join(dataFolder, 'spool');
     mkdirSync(this.#spool, { recursive: true });
+  }
+
+  describe({ id }: InstanceRow): ReplicaStatus {
+    if (this.failing === 'describe') this.#note('describe', id);
+    return { replicate: '1s', atMs: null, behindMs: null, as: 'live' };
   }
 
   ships({ id }: InstanceRow): boolean {
