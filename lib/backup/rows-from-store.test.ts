@@ -112,9 +112,9 @@ test('only what is not there is made: nothing is overwritten, revived or remembe
   const before = await rowOf('there');
   const taken = await take();
   expect(taken).toMatchObject({ states: { frozen: 2 }, there: 2, deleted: 1 });
-  expect([...taken.tenants]).toEqual([
-    ['later', 1],
+  expect([...taken.tenants].sort()).toEqual([
     ['acme', 1],
+    ['later', 1],
   ]);
   expect(taken.left).toEqual([expect.stringMatching(/forgotten.*its tenant "forgotten" was forgotten/)]);
   expect(await rowOf('there')).toEqual(before);

@@ -126,6 +126,8 @@ class FileDriver implements StoreDriver {
         const stat = statOfFile(await handle.stat({ bigint: true }));
         if (range !== undefined && range.first >= stat.bytes) throw behindTheEnd(name);
         const [start, end] = [range?.first ?? 0, Math.min(range?.last ?? stat.bytes, stat.bytes - 1)];
+        // A stream that is made with a signal of the past fails before anybody can listen: that ends the process.
+        signal?.throwIfAborted();
         // Node refuses a stream that ends before it starts.
         const limits = stat.bytes === 0 ? {} : { start, end };
         const stream = handle.createReadStream({ ...limits, ...(signal && { signal }), highWaterMark: 256 * 1024 });
