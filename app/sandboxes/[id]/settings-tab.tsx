@@ -96,6 +96,7 @@ export async function SettingsTab({
                 hot_to_warm_s: asTenant(pauseInWords(thresholds.hot_to_warm_s)),
                 idle_to_suspend_s: asTenant(thresholdInWords(thresholds.idle_to_suspend_s)),
                 idle_to_freeze_s: asTenant(thresholdInWords(thresholds.idle_to_freeze_s)),
+                replicate: instance.own_replicate === null ? asTenant(instance.replicate) : 'as for its tenant',
               }}
               action={saveSettings.bind(null, id)}
             />
