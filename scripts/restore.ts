@@ -28,6 +28,7 @@ import { createDrawers } from '../lib/host/drawers.ts';
 import { createReadersAlone } from '../lib/host/helpers.ts';
 import type { RegistryDriver } from '../lib/registry/driver.ts';
 import { registryDriver } from '../lib/registry/drivers.ts';
+import { openReplicaAt, sayOfReplica } from './backup/restore-replica.ts';
 import { hasDrawers, restoreRows } from './backup/restore-rows.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
@@ -92,22 +93,24 @@ function readOptions(): RestoreOptions | null {
 }
 
 /** Says what a restore of everything does, or did. */
-function tell(plan: RestorePlan, { manifest }: OpenedBackup): void {
+function tell(plan: RestorePlan, { manifest, replica }: OpenedBackup): void {
+  const what = replica === null ? 'backup' : 'replica';
   const states = Object.entries(plan.states).map(([state, n]) => `${n} ${state}`);
-  say(`Backup ${manifest.id}, as of ${time(manifest.begun_ms)}, signed by ${manifest.issuer}.`);
+  if (replica !== null) sayOfReplica(replica, plan);
+  else say(`Backup ${manifest.id}, as of ${time(manifest.begun_ms)}, signed by ${manifest.issuer}.`);
   say(
     `Sandboxes: ${states.join(', ') || 'none'}; ${plan.copies} files of snapshots and blueprints; ${size(plan.bytes)}.`,
   );
   if (plan.memory.length > 0) say(`Lived in memory alone, and are gone: ${plan.memory.join(', ')}.`);
-  if (plan.missing.length > 0) say(`Not in the backup, and will be missing: ${plan.missing.join(', ')}.`);
+  if (plan.missing.length > 0) say(`Not in the ${what}, and will be missing: ${plan.missing.join(', ')}.`);
   if (plan.again) say('A restore was broken off here: what it laid is removed, and it is begun again.');
   if (plan.aside !== null) {
     say(`Set aside: ${plan.aside.registry ? 'the registry and ' : ''}${plan.aside.files} files in the drawers.`);
   }
   if (plan.keys.kept.length > 0) say(`Key files that are there and stay: ${plan.keys.kept.join(', ')}.`);
-  if (plan.keys.restored.length > 0) say(`Key files from the backup: ${plan.keys.restored.join(', ')}.`);
+  if (plan.keys.restored.length > 0) say(`Key files from the ${what}: ${plan.keys.restored.join(', ')}.`);
   if (plan.keys.lost.length > 0) {
-    const why = manifest.keys.object === null ? 'are not in the backup' : 'need --with-keys and the passphrase';
+    const why = manifest.keys.object === null ? `are not in the ${what}` : 'need --with-keys and the passphrase';
     say(`Key files that ${why}; new ones are made:`);
     for (const one of lossesWithout(plan.keys.lost)) say(`  ${one}`);
   }
@@ -126,8 +129,8 @@ async function all(
 ): Promise<number> {
   const { keys, issuer } = backup.manifest;
   const own = existsSync(config.keysFolder) ? issuerOf(config.keysFolder) : null;
-  if (own !== null && own !== issuer) {
-    say(`The backup is signed by ${issuer}, and that is not the key of ${config.dataFolder}, which is ${own}.`);
+  if (own !== null && issuer !== '' && own !== issuer) {
+    say(`It is signed by ${issuer}, and that is not the key of ${config.dataFolder}, which is ${own}.`);
   }
   const passphrase =
     keys.object === null
@@ -178,16 +181,15 @@ async function one(
 ): Promise<number> {
   if (want.to !== null) {
     await writeFileOf({ backup, id }, want.to);
-    say(`Wrote the file of "${id}", as of ${time(backup.manifest.begun_ms)}, to ${want.to}.`);
+    say(`Wrote the file of "${id}", as of ${time(momentIn(backup, id))}, to ${want.to}.`);
     return 0;
   }
   const name = want.as ?? id;
-  const { manifest } = backup;
   if (want.dryRun) {
     findInBackup(backup, id);
     const there = (await driver.presence()).kind === 'missing' ? null : await stateOf(driver, name);
     say(
-      `"${id}" as of ${time(manifest.begun_ms)} would become ${there === null ? 'a new sandbox' : 'the sandbox'} "${name}".`,
+      `"${id}" as of ${time(momentIn(backup, id))} would become ${there === null ? 'a new sandbox' : 'the sandbox'} "${name}".`,
     );
     if (there !== null)
       say(
@@ -215,13 +217,18 @@ async function one(
       force: want.force,
     });
     say(
-      `Restored "${id}" as of ${time(manifest.begun_ms)} as "${row.id}", which is ${row.state} now. Start the server.`,
+      `Restored "${id}" as of ${time(momentIn(backup, id))} as "${row.id}", which is ${row.state} now. Start the server.`,
     );
     return 0;
   } finally {
     await alone?.stop();
     unlock();
   }
+}
+
+/** Epoch milliseconds of what a sandbox has. */
+function momentIn({ manifest, replica }: OpenedBackup, id: InstanceId): number {
+  return replica?.moments.get(id) ?? manifest.begun_ms;
 }
 
 async function stateOf(driver: RegistryDriver, id: InstanceId): Promise<string | null> {
@@ -266,6 +273,8 @@ async function openFrom(
   config: Config,
   tmpFolder: string,
 ): Promise<{ backup: OpenedBackup; close: () => Promise<void> } | null> {
+  const replica = await openReplicaAt({ from, at, instance }, config, tmpFolder);
+  if (replica !== null) return replica;
   if (!isStoreUrl(from)) return { backup: await openBackup(from, tmpFolder, at), close: async () => {} };
   const { place, close } = await openPlace(from, config, tmpFolder);
   try {

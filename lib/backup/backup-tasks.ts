@@ -59,9 +59,17 @@ export interface TaskParts {
   progress(done: number, all: number): void;
 }
 
+/** What encrypts key files: of the environment, or of a file beside them; null: there is none. */
+export function backupPassphraseOf(
+  { keysFolder }: Pick<Config, 'keysFolder'>,
+  ofEnvironment: string | null,
+): string | null {
+  return ofEnvironment ?? (readSecretFile(join(keysFolder, PASSPHRASE_FILE))?.trim() || null);
+}
+
 /** Whether the server can encrypt key files for a backup. */
 export function hasBackupPassphrase({ keysFolder }: Pick<Config, 'keysFolder'>, ofEnvironment: string | null): boolean {
-  return ofEnvironment !== null || readSecretFile(join(keysFolder, PASSPHRASE_FILE)) !== null;
+  return backupPassphraseOf({ keysFolder }, ofEnvironment) !== null;
 }
 
 /** Does one task. */
@@ -176,8 +184,8 @@ async function prune(
 
 /** That of the environment, or of a file in the folder of the keys. Throws `validation` when there is none. */
 function passphraseOf({ config, passphrase }: TaskParts): string {
-  const given = passphrase ?? readSecretFile(join(config.keysFolder, PASSPHRASE_FILE))?.trim();
-  if (given !== undefined && given !== '') return requirePassphrase(given);
+  const given = backupPassphraseOf(config, passphrase);
+  if (given !== null) return requirePassphrase(given);
   throw new WinterdockError('validation', 'The key files cannot be backed up: there is no passphrase.', {
     hint: `Set WB_BACKUP_PASSPHRASE, or put one into ${PASSPHRASE_FILE} beside the key files, mode 0600.`,
   });

@@ -2,8 +2,12 @@
  * The second clock of a host: opens the store of WB_REPLICA_URL, claims this installation's place in it, and ships what
  * sandboxes commit. Null everywhere without that setting.
  */
+import { backupPassphraseOf } from '../backup/backup-tasks.ts';
+import { copyInReplica } from '../backup/replica-extras.ts';
+import { ShippedKeys } from '../backup/shipped-keys.ts';
 import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
+import { ShippedCopies } from '../copies/shipped-copies.ts';
 import { ReplicaHealth } from '../health/replica-health.ts';
 import { ReplicaWatch } from '../health/replica-watch.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
@@ -15,6 +19,7 @@ import { systemAudit } from '../sandboxes/engine.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { WatchedStore } from '../storage/object-store/watched-store.ts';
 import { type ColdStoreParts, openClaimedStore } from './cold-store.ts';
+import { createDrawers } from './drawers.ts';
 import { ReplicateClasses } from './replicate-classes.ts';
 import { RestingFiles } from './resting-files.ts';
 
@@ -95,6 +100,12 @@ export async function createReplica(
     clock,
   });
   const watch = new ReplicaWatch({ report, registry, clock, log, monotonic });
+  const store = watched.background;
+  const passphrase = backupPassphraseOf(config, config.backupPassphrase);
+  const keys = new ShippedKeys({ store, config, passphrase, clock, log });
+  const nearCopies = { store, nameOf: copyInReplica, drawers: createDrawers(config), registry, log };
+  // A store below the drawers has them.
+  const copies = config.store.cold === null || config.store.isLeaving ? new ShippedCopies(nearCopies) : null;
   const resting = new RestingFiles({ config, registry, log, files, classOf, sandboxes });
   return {
     files,
@@ -108,10 +119,14 @@ export async function createReplica(
     start() {
       files.start();
       resting.start();
+      keys.start();
+      copies?.start();
     },
     async stop() {
       await watch.stop();
       await resting.stop();
+      await keys.stop();
+      await copies?.stop();
       await files.stop();
       await uploads.stop(config.drainMs);
       await cutter.close();

@@ -15,6 +15,7 @@ import { PieceWriter, writeWhole } from './piece-writer.ts';
 /** Where a database says by which version of the format it is written and read, and what says WAL. */
 const VERSIONS_AT = 18;
 const WAL_VERSION = 2;
+const RESTING = Buffer.from([1, 1]);
 
 export interface RebuildRequest {
   /** A base and the segments after it, absolute, in order. */
@@ -33,6 +34,8 @@ export interface Rebuilt {
   timeMs: number;
   /** Of the last segment. */
   txid: number;
+  /** Whether it was at rest by itself: of a filing. */
+  wasAtRest: boolean;
 }
 
 interface State {
@@ -53,14 +56,15 @@ export async function rebuild({ segments, target, atRest = false }: RebuildReque
     let state: State | null = null;
     for (const path of segments) state = await applied(path, file, state);
     if (state === null) throw new WinterdockError('corrupt', 'There is no segment to make a database of.');
-    if (atRest) await leaveWal(file);
+    const wasAtRest = await isAtRest(file);
+    if (atRest && !wasAtRest) await writeWhole(file, RESTING, VERSIONS_AT);
     const synced = performing({ kind: 'sync', path: unfinished }, () => file.sync());
     // Both read the same bytes, and wait for nothing of the other.
     const [{ sha256, bytes }] = await Promise.all([hashFile(unfinished), synced]);
     await file.close();
     await renameFile(unfinished, target);
     await syncFolder(dirname(target));
-    return { bytes, sha256, timeMs: state.timeMs, txid: state.txid };
+    return { bytes, sha256, timeMs: state.timeMs, txid: state.txid, wasAtRest };
   } catch (error) {
     await file.close().catch(() => undefined);
     await unlinkFile(unfinished);
@@ -68,11 +72,11 @@ export async function rebuild({ segments, target, atRest = false }: RebuildReque
   }
 }
 
-/** Sets the two bytes of the header that say how changes are made, where they say WAL. */
-async function leaveWal(file: FileHandle): Promise<void> {
-  const versions = Buffer.alloc(2);
+/** Whether the two bytes of the header that say how changes are made say something else than WAL. */
+async function isAtRest(file: FileHandle): Promise<boolean> {
+  const versions = Buffer.alloc(RESTING.length);
   await file.read(versions, 0, versions.length, VERSIONS_AT);
-  if (versions.every((version) => version === WAL_VERSION)) await writeWhole(file, versions.fill(1), VERSIONS_AT);
+  return versions.some((version) => version !== WAL_VERSION);
 }
 
 /** Writes the pages of a segment. `before`: what the file has; null: nothing, so the segment is a base. */

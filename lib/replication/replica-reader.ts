@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { makeFolder } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { parseStoreUrl } from '../base/store-url.ts';
 import { discard } from '../storage/files.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { decodeHeader, HEADER_BYTES } from './ltx-header.ts';
@@ -15,6 +16,7 @@ import {
   replicaPrefix,
   type SegmentPlace,
   type SegmentSeries,
+  segmentFile,
   segmentName,
   seriesName,
 } from './replica-names.ts';
@@ -22,7 +24,7 @@ import {
 /** Segments that are brought at the same time. */
 const AT_ONCE = 8;
 
-type ReadStore = Pick<ObjectStore, 'list' | 'open' | 'download'>;
+type ReadStore = Pick<ObjectStore, 'list' | 'open' | 'download' | 'url'>;
 
 /** A series, with everything that is in the store of it. */
 interface FoundSeries {
@@ -37,18 +39,6 @@ export interface FoundMoment {
   timeMs: number;
   chain: readonly SegmentPlace[];
   bytes: number;
-}
-
-/** Ids that a replica has something of, in order; that of the registry too. */
-export async function replicatedIds(store: ReadStore, signal?: AbortSignal): Promise<string[]> {
-  const ids = new Set<string>();
-  for await (const page of store.list('replica/', signal ? { signal } : {})) {
-    for (const { name } of page) {
-      const place = parseSegmentName(name);
-      if (place !== null) ids.add(place.id);
-    }
-  }
-  return [...ids].sort();
 }
 
 /**
@@ -81,16 +71,22 @@ export async function findMoment(
 
 /**
  * Makes the file of a moment at `target` (absolute), which is not there yet, on disk when this resolves. `tmp`:
- * absolute, for what is brought meanwhile. Throws `corrupt` when segments are damaged, `storage_unavailable`.
+ * absolute, for what is brought meanwhile; what is on this machine is read where it is. `atRest`: one in WAL mode, as
+ * it is while its sandbox is awake, becomes one at rest. Throws `corrupt` when segments are damaged,
+ * `storage_unavailable`.
  */
 export async function restoreMoment(
   store: ReadStore,
   moment: FoundMoment,
-  { target, tmp, signal }: { target: string; tmp: string; signal?: AbortSignal },
+  { target, tmp, atRest = false, signal }: { target: string; tmp: string; atRest?: boolean; signal?: AbortSignal },
 ): Promise<Rebuilt> {
   await makeFolder(tmp);
   try {
-    const paths = moment.chain.map((_, at) => join(tmp, `${at}.ltx`));
+    const here = folderOf(store.url);
+    const paths = moment.chain.map((place) =>
+      here === null ? join(tmp, segmentFile(place.min, place.max)) : join(here, segmentName(place)),
+    );
+    if (here !== null) return await rebuild({ segments: paths, target, atRest });
     let next = 0;
     const bring = async () => {
       for (let at = next++; at < paths.length; at = next++) {
@@ -100,10 +96,16 @@ export async function restoreMoment(
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, bring));
-    return await rebuild({ segments: paths, target });
+    return await rebuild({ segments: paths, target, atRest });
   } finally {
     await discard(tmp);
   }
+}
+
+/** The folder (absolute) of a store on this machine; null for any other. Its objects are files of their names. */
+function folderOf(url: string): string | null {
+  const address = parseStoreUrl(url);
+  return address.driver === 'file' ? address.folder : null;
 }
 
 async function seriesOf(

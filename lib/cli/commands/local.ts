@@ -58,9 +58,9 @@ const COMMANDS: readonly LocalCommand[] = [
     description:
       'Works on the data folder of this machine (WB_DATA, WB_REGISTRY), whose server must be stopped. With --to it only writes a file. Exits with 0 when it is done, with 1 when nothing was. See docs/operations.md.',
     options: [
-      ['--from <path>', 'the backup: a folder, a .tar file, or the URL of a store', 'required'],
+      ['--from <path>', 'the backup: a folder, a .tar file, or the URL of a store; or that of a replica', 'required'],
       ['--all', 'everything, as without --instance'],
-      ['--at <time>', 'the newest backup up to then, as 2026-11-21T18:00:00Z'],
+      ['--at <time>', 'the newest backup, or moment of a replica, up to then, as 2026-11-21T18:00:00Z'],
       ['--instance <id>', 'only this sandbox'],
       ['--as <id>', 'under another id'],
       ['--to <file>', 'only write its file out'],
