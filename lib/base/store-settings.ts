@@ -1,6 +1,7 @@
 /** The settings of the object store, for config.ts. Credentials are none of them: they stay in AWS's own variables. */
 import { z } from 'zod';
 import { messageOf } from './errors.ts';
+import { REPLICATE_FORM, REPLICATE_RULE } from './replicate-form.ts';
 import { parseStoreUrl, type StoreAddress, type StoreConnection } from './store-url.ts';
 
 /** What is known of the object store. */
@@ -63,10 +64,7 @@ export const STORE_SETTINGS = {
     .regex(/^(?:AES256|aws:kms(?::[\w:/-]{1,300})?)$/, ENCRYPTION_RULE)
     .optional(),
   WB_REPLICA_URL: storeUrl.optional(),
-  WB_REPLICATE: z
-    .string()
-    .regex(/^(?:off|filed|[1-9]\d{0,3}s)$/, 'must be off, filed, or seconds such as 1s')
-    .default('1s'),
+  WB_REPLICATE: z.string().regex(REPLICATE_FORM, REPLICATE_RULE).default('1s'),
   WB_REPLICA_SPOOL: wholeBytes(GIB),
 };
 

@@ -56,6 +56,10 @@ describe('the settings of the store', () => {
       },
       cacheBytes: 10 * 1024 ** 3,
       ack: 'stored',
+      isLeaving: false,
+      replica: null,
+      replicate: '1s',
+      spoolBytes: 1024 ** 3,
     });
   });
 
@@ -105,6 +109,9 @@ describe('the settings of the store', () => {
       { WB_STORE_CACHE: '10G' },
       { WB_STORE_ACK: 'never' },
       { WB_STORE_ENCRYPTION: 'rot13' },
+      { WB_REPLICATE: 'sync' },
+      { WB_REPLICATE: '3601s' },
+      { WB_REPLICA_SPOOL: '1G' },
     ]) {
       expect(() => readConfig(wrong)).toThrow('Wrong settings');
     }

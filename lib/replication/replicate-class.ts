@@ -9,7 +9,6 @@ export type ReplicateClass =
   | { readonly kind: 'filed' }
   | { readonly kind: 'every'; readonly everyMs: number };
 
-export const REPLICATE_RULE = 'must be off, filed, or seconds from 1s to 3600s';
 const SECONDS = /^(\d{1,4})s$/;
 const MOST_SECONDS = 3600;
 

@@ -1,11 +1,9 @@
 /** Contract schemas of the second clock: what is promised of a replica, and how far it is. Safe for the browser. */
 import { z } from 'zod';
-import { REPLICATE_FORM } from '../../base/replicate-form.ts';
-
-const RULE = 'must be off, filed, or seconds from 1s to 3600s; sync is not offered yet';
+import { REPLICATE_FORM, REPLICATE_RULE } from '../../base/replicate-form.ts';
 
 /** How long the store may lack what a sandbox commits. */
-export const replicateSchema = z.string().regex(REPLICATE_FORM, RULE).meta({
+export const replicateSchema = z.string().regex(REPLICATE_FORM, REPLICATE_RULE).meta({
   description:
     'What is promised of the replica: `off` nothing; `filed` each state at rest, in the background; `1s` to `3600s` what is committed, so many seconds later at most. Applies from the next wake on.',
 });
