@@ -48,7 +48,7 @@ const LAYERS = [
 
 /** What the command line may know of the rest: the contract, the state map, and their words. */
 const CLI_KNOWS =
-  /^lib\/(cli\/|lifecycle\/|base\/(?:errors|error-status|git-repositories|zoned-time)\.ts$|vfs\/volumes\.ts$|client\/client\.ts$|contract\/(?:schema|typed-filter)\.ts$|(?:workers\/protocol\/policies|auth\/roles)\.ts$)/;
+  /^lib\/(cli\/|lifecycle\/|base\/(?:errors|error-status|git-repositories|zoned-time)\.ts$|vfs\/volumes\.ts$|client\/client\.ts$|contract\/(?:schema|typed-filter|recovery-words)\.ts$|(?:workers\/protocol\/policies|auth\/roles)\.ts$)/;
 /** What runs in other projects and in browsers: nothing but itself, for its types neither. */
 const CLIENT_KNOWS = /^lib\/(client\/|base\/(?:errors|error-status)\.ts$|vfs\/volumes\.ts$)/;
 
@@ -128,7 +128,8 @@ function forbidden(file: string, target: string): string | null {
   }
   if (file.startsWith('components/')) {
     if (target.startsWith('components/') || target.startsWith('lib/lifecycle/')) return null;
-    if (/^lib\/(contract\/(schema|access)|client\/(client|call-text|command-lines))\.ts$/.test(target)) return null;
+    if (/^lib\/(contract\/(schema|access|recovery-words)|client\/(client|call-text|command-lines))\.ts$/.test(target))
+      return null;
     return /^(lib|db|app|node:|better-sqlite3|drizzle-orm)/.test(target)
       ? 'components know only the contract and the state map'
       : null;

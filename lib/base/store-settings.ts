@@ -19,6 +19,8 @@ export interface StoreSettings {
   readonly replica: StoreAddress | null;
   /** How often, unless a sandbox says otherwise: as `parseReplicate` reads it. */
   readonly replicate: string;
+  /** Days for which the replica keeps every moment. */
+  readonly replicaKeepDays: number;
   /** Bytes on this machine that wait for the replica, at most. */
   readonly spoolBytes: number;
 }
@@ -65,6 +67,10 @@ export const STORE_SETTINGS = {
     .optional(),
   WB_REPLICA_URL: storeUrl.optional(),
   WB_REPLICATE: z.string().regex(REPLICATE_FORM, REPLICATE_RULE).default('1s'),
+  WB_REPLICA_RETENTION: z
+    .string()
+    .regex(/^[1-9]\d{0,4}d$/, 'must be days such as 7d')
+    .default('7d'),
   WB_REPLICA_SPOOL: wholeBytes(GIB),
 };
 
@@ -92,6 +98,7 @@ export function storeSettingsOf(
     isLeaving: parsed.WB_STORE_LEAVING === '1',
     replica: parsed.WB_REPLICA_URL ?? null,
     replicate: parsed.WB_REPLICATE,
+    replicaKeepDays: Number.parseInt(parsed.WB_REPLICA_RETENTION, 10),
     spoolBytes: parsed.WB_REPLICA_SPOOL,
   };
 }

@@ -10,9 +10,11 @@ import { messageOf } from '../base/errors.ts';
 import { ShippedCopies } from '../copies/shipped-copies.ts';
 import { ReplicaHealth } from '../health/replica-health.ts';
 import { ReplicaWatch } from '../health/replica-watch.ts';
+import type { ReplicaOfTenants } from '../jobs/tenant-replica.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { Cutter } from '../replication/cutter.ts';
+import { removeReplicaOf } from '../replication/replica-removal.ts';
 import { Replicator } from '../replication/replicator.ts';
 import { SegmentUploads } from '../replication/segment-uploads.ts';
 import { systemAudit } from '../sandboxes/engine.ts';
@@ -20,12 +22,17 @@ import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { WatchedStore } from '../storage/object-store/watched-store.ts';
 import { type ColdStoreParts, openClaimedStore } from './cold-store.ts';
 import { createDrawers } from './drawers.ts';
+import { ReplicaRetention } from './replica-retention.ts';
 import { ReplicateClasses } from './replicate-classes.ts';
 import { RestingFiles } from './resting-files.ts';
+
+const DAY_MS = 86_400_000;
 
 export interface ReplicaParts {
   readonly files: Replicator | null;
   readonly report: ReplicaHealth | null;
+  /** What a forgotten tenant has in it. */
+  readonly tenants: ReplicaOfTenants | null;
   /** What cannot be reached, a sentence each. */
   degraded: () => string[];
   /** Reads what an earlier process left. Before a sandbox wakes. */
@@ -48,6 +55,7 @@ export async function createReplica(
     return {
       files: null,
       report: null,
+      tenants: null,
       degraded: () => [],
       prepare: nothing,
       start: () => undefined,
@@ -66,7 +74,7 @@ export async function createReplica(
   if (watched === null) throw new Error('There is no store of the replica.');
   const classes = new ReplicateClasses(registry, log, config.store.replicate);
   const classOf = (row: InstanceRow) => classes.of(row);
-  const uploads = new SegmentUploads({ store: watched.background, log });
+  const uploads = new SegmentUploads({ store: watched.foreground, log, check: () => watched.check() });
   const cutter = new Cutter();
   const files = new Replicator({
     dataFolder: config.dataFolder,
@@ -107,9 +115,17 @@ export async function createReplica(
   // A store below the drawers has them.
   const copies = config.store.cold === null || config.store.isLeaving ? new ShippedCopies(nearCopies) : null;
   const resting = new RestingFiles({ config, registry, log, files, classOf, sandboxes });
+  const keepMs = config.store.replicaKeepDays * DAY_MS;
+  const retention = new ReplicaRetention({ store, registry, clock, log, keepMs });
   return {
     files,
     report,
+    tenants: {
+      async forget(id, isOver) {
+        await files.giveUp(id);
+        return removeReplicaOf(watched.background, id, isOver);
+      },
+    },
     degraded: () => (files.away === null ? [] : [`The replica is behind: ${files.away.why}`]),
     async prepare() {
       await classes.open();
@@ -121,9 +137,11 @@ export async function createReplica(
       resting.start();
       keys.start();
       copies?.start();
+      retention.start();
     },
     async stop() {
       await watch.stop();
+      await retention.stop();
       await resting.stop();
       await keys.stop();
       await copies?.stop();

@@ -4,6 +4,7 @@ import { StoredCopies } from '../copies/stored-copies.ts';
 import type { ReplicaHealth } from '../health/replica-health.ts';
 import { StoreReport } from '../health/store-report.ts';
 import type { TenantStore } from '../jobs/tenant-objects.ts';
+import type { ReplicaOfTenants } from '../jobs/tenant-replica.ts';
 import type { Replicator } from '../replication/replicator.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { StoreBelowOptions } from '../sandboxes/store/store-below.ts';
@@ -26,6 +27,7 @@ export interface StoreParts {
   /** Ships what is committed to WB_REPLICA_URL; null without it. */
   replica: Replicator | null;
   replicaHealth: ReplicaHealth | null;
+  replicaOfTenants: ReplicaOfTenants | null;
   /** Reads what an earlier process left for the replica. Before a sandbox wakes. */
   prepare: () => Promise<void>;
   /** Brings every copy to this disk; returns what could not be brought. */
@@ -55,6 +57,7 @@ export async function createStoreParts(
     ...below,
     replica: replica.files,
     replicaHealth: replica.report,
+    replicaOfTenants: replica.tenants,
     prepare: () => replica.prepare(),
     degraded: () => [...below.degraded(), ...replica.degraded()],
     start() {
@@ -76,7 +79,7 @@ async function createStoreBelow(
   parts: ColdStoreParts & { config: Pick<Config, 'store' | 'dataFolder'> },
   local: Drawers,
   sandboxes: () => Pick<Sandboxes, 'store'>,
-): Promise<Omit<StoreParts, 'replica' | 'replicaHealth' | 'prepare'>> {
+): Promise<Omit<StoreParts, 'replica' | 'replicaHealth' | 'replicaOfTenants' | 'prepare'>> {
   const cold = await openColdStore(parts);
   const isLeaving = cold !== null && parts.config.store.isLeaving;
   if (!isLeaving) await forgetLeaving(parts);

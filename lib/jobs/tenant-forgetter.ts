@@ -29,6 +29,7 @@ import { namesIn } from '../storage/inventory.ts';
 import { type JobRunner, jobLine } from './runner.ts';
 import { removeFiles } from './tenant-files.ts';
 import { purgeObjectsOf, type TenantStore } from './tenant-objects.ts';
+import { purgeReplicaOf, type ReplicaOfTenants } from './tenant-replica.ts';
 
 const STEPS = ['access', 'jobs', 'copies', 'files', 'store', 'records', 'ledger', 'compact'] as const;
 type Step = (typeof STEPS)[number];
@@ -46,6 +47,8 @@ export interface TenantForgetterParts {
   drawers: Drawers;
   /** Null: there is no object store. */
   store: TenantStore | null;
+  /** Null: nothing is replicated. */
+  replica: ReplicaOfTenants | null;
   auth: Pick<Auth, 'keys' | 'people'>;
   runner: Pick<JobRunner, 'cancel'>;
   signer: Signer;
@@ -286,8 +289,10 @@ export class TenantForgetter {
   }
 
   async #store(tenant: string, turn: WorkTurn): Promise<RemovedCounts> {
-    const { registry, store, clock } = this.#parts;
-    return purgeObjectsOf(registry, store, tenant, { nowMs: clock.now(), isOver: () => turn.isOver });
+    const { registry, store, replica, clock } = this.#parts;
+    const isOver = () => turn.isOver;
+    const objects = await purgeObjectsOf(registry, store, tenant, { nowMs: clock.now(), isOver });
+    return { ...objects, ...(await purgeReplicaOf(registry, replica, tenant, isOver)) };
   }
 
   async #records(tenant: string, turn: WorkTurn): Promise<RemovedCounts> {

@@ -23,6 +23,9 @@ export interface RestPosition {
   txid: number;
   /** Its time, in epoch milliseconds. */
   timeMs: number;
+  /** Of the series' base, and of what came since. */
+  baseBytes: number;
+  sinceBytes: number;
   /** Whether the store has everything up to it. */
   isShipped: boolean;
   file: RestedFile;
@@ -32,6 +35,8 @@ const positionSchema = z.object({
   series: z.object({ term: z.int().nonnegative(), token: z.string().regex(/^[0-9a-z-]{1,40}$/) }),
   txid: z.int().positive(),
   timeMs: z.int().nonnegative(),
+  baseBytes: z.int().nonnegative(),
+  sinceBytes: z.int().nonnegative(),
   isShipped: z.boolean(),
   file: z.object({ size: z.int(), inode: z.string(), mtimeNs: z.string(), sha256: z.string().nullable() }),
 });

@@ -71,3 +71,8 @@ export function parseSegmentName(name: string): SegmentPlace | null {
 export function compareSeries(one: SegmentSeries, other: SegmentSeries): number {
   return one.term - other.term || (one.token < other.token ? -1 : Number(one.token > other.token));
 }
+
+/** When a series began, in epoch milliseconds. */
+export function begunMs({ token }: SegmentSeries): number {
+  return Number.parseInt(token.slice(0, TIME_DIGITS), 36);
+}

@@ -144,7 +144,9 @@ export class Replicator implements ReplicaOfFiles {
     if (open !== undefined) {
       const atMs = this.#shippedMs.get(id) ?? this.#positions.get(id)?.timeMs ?? null;
       const { behindSinceMs } = open;
-      return { atMs, behindMs: behindSinceMs === null ? 0 : Math.round(performance.now() - behindSinceMs), as: 'live' };
+      const behindMs = behindSinceMs === null ? 0 : Math.round(performance.now() - behindSinceMs);
+      // Before the first look nobody knows.
+      return { atMs, behindMs: atMs === null && behindSinceMs === null ? null : behindMs, as: 'live' };
     }
     const position = this.#positions.get(id);
     if (position !== null && row.file !== null && isFileOf(position, restedOf(row.file)) && position.isShipped) {
@@ -176,6 +178,7 @@ export class Replicator implements ReplicaOfFiles {
     const position = this.#positions.get(id);
     const isKnown = position !== null && row.file !== null && isFileOf(position, restedOf(row.file));
     const point: SeriesPoint | null = isKnown && !this.#stale.has(id) ? position : null;
+    if (point !== null && position?.isShipped) this.#shippedMs.set(id, point.timeMs);
     const mark = new ShippedMark(path);
     this.#open.set(id, {
       mark,
@@ -253,6 +256,12 @@ export class Replicator implements ReplicaOfFiles {
     await this.#uploads.drop(id);
   }
 
+  /** Lets go of what is on its way of a sandbox. Resolves once nothing of it can reach the store any more. */
+  async giveUp(id: InstanceId): Promise<void> {
+    await this.dropped(id);
+    await this.#uploads.whenShipped(id);
+  }
+
   /** Ships a file at rest whole, as a new series; `path` (absolute) is a copy that nobody changes. */
   async shipWhole(row: InstanceRow, path: string): Promise<void> {
     const { id, file } = row;
@@ -283,9 +292,9 @@ export class Replicator implements ReplicaOfFiles {
     await this.#note(id, point, rested).catch((error) => this.#warn(id, error));
   }
 
-  async #note(id: InstanceId, { series, txid, timeMs }: SeriesPoint, { size, inode, mtimeNs, sha256 }: RestedFile) {
+  async #note(id: InstanceId, point: SeriesPoint, { size, inode, mtimeNs, sha256 }: RestedFile) {
     const isShipped = this.#uploads.waiting(id).length === 0;
-    await this.#positions.set(id, { series, txid, timeMs, isShipped, file: { size, inode, mtimeNs, sha256 } });
+    await this.#positions.set(id, { ...point, isShipped, file: { size, inode, mtimeNs, sha256 } });
   }
 
   #shippedFile(

@@ -25,8 +25,11 @@ export interface SpooledSegment extends SegmentPlace {
 }
 
 export interface SegmentUploadsParts {
+  /** Fails soon while it is away. */
   store: Pick<ObjectStore, 'upload' | 'head'>;
   log: Logger;
+  /** Finds out whether the store is back; before each attempt after a failure. */
+  check?: () => Promise<unknown>;
 }
 
 export class SegmentUploads {
@@ -143,6 +146,7 @@ export class SegmentUploads {
         log.warn({ id, error: messageOf(error) }, 'a segment could not be stored');
         const wait = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(this.#failures - 1, 10), LONGEST_PAUSE_MS);
         await pause(wait, undefined, { signal, ref: false }).catch(() => undefined);
+        if (!signal.aborted) await this.#parts.check?.();
         return;
       }
       this.#shipped(id, segment);

@@ -10,6 +10,7 @@ import { createLogger } from '../base/log.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { Cutter } from './cutter.ts';
+import { newSeries } from './replica-names.ts';
 import { findMoment, restoreMoment } from './replica-reader.ts';
 import { SegmentUploads } from './segment-uploads.ts';
 import { type SeriesPoint, ShippedFile } from './shipped-file.ts';
@@ -149,7 +150,13 @@ test('a log that was kept is shipped to its end after SQLite has removed it, and
 
 test('times of segments grow, whatever the clock does', async () => {
   const ahead = Date.now() + 86_400_000;
-  const shipped = shipping({ series: { term: 1, token: '000000001-aaaaaaaaaaaa' }, txid: 1, timeMs: ahead });
+  const shipped = shipping({
+    series: newSeries(1, ahead),
+    txid: 1,
+    timeMs: ahead,
+    baseBytes: 0,
+    sinceBytes: 0,
+  });
   write();
   await shipped.ship();
   expect(shipped.lastTimeMs).toBe(ahead + 1);
@@ -166,4 +173,24 @@ test('a file that cannot be read ships nothing, and goes on once it can', async 
   await shipped.ship();
   expect(shipped.isBehind).toBe(false);
   expect(hashOf(await restored())).toBe(hashOf(seen()));
+});
+
+test('a series ends after a day, and when its base is outweighed; a restore needs the last one alone', async () => {
+  const yesterday = Date.now() - 86_400_001;
+  const shipped = shipping();
+  write();
+  await shipped.ship();
+  const { point } = shipped;
+  if (point === null) throw new Error('Nothing was shipped.');
+  for (const grown of [
+    { ...point, sinceBytes: 65 * 1024 * 1024 },
+    { ...point, series: newSeries(1, yesterday) },
+  ]) {
+    write();
+    const next = shipping(grown);
+    await next.ship();
+    expect(next.point?.series).not.toEqual(grown.series);
+    expect(hashOf(await restored())).toBe(hashOf(seen()));
+  }
+  expect(gaps).toEqual([]);
 });

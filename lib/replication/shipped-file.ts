@@ -10,13 +10,18 @@ import type { Logger } from '../base/log.ts';
 import { lookAtNow } from '../base/strangers-file.ts';
 import type { CutResult, LogPosition } from './cut.ts';
 import type { Cutter } from './cutter.ts';
-import { BASE_LEVEL, newSeries, type SegmentSeries, segmentFile, seriesName } from './replica-names.ts';
+import { BASE_LEVEL, begunMs, newSeries, type SegmentSeries, segmentFile, seriesName } from './replica-names.ts';
 import type { SegmentUploads, SpooledSegment } from './segment-uploads.ts';
 
 /** Frames of a log above which it may be written over, once they are safe: SQLite's own default. */
 const CONFIRM_FRAMES = 1000;
 /** Bytes of a log in one segment, at most, but for one transaction that has more. */
 const CUT_BYTES = 16 * 1024 * 1024;
+/** A series ends when its segments have so many times the bytes of its base, but not before they have these. */
+const SERIES_TO_BASE = 2;
+const LEAST_SERIES_BYTES = 64 * 1024 * 1024;
+/** And after a day, so that what the retention lets go can go. */
+const MOST_SERIES_MS = 86_400_000;
 /** Attempts at a base of a file whose log is written over meanwhile. */
 const MOST_BASES = 3;
 /** Confirms nothing. */
@@ -57,6 +62,9 @@ export interface SeriesPoint {
   txid: number;
   /** Epoch milliseconds. */
   timeMs: number;
+  /** Of the base, and of what came since. */
+  baseBytes: number;
+  sinceBytes: number;
 }
 
 export class ShippedFile {
@@ -196,7 +204,7 @@ export class ShippedFile {
 
   /** Cuts what follows the last segment; returns its bytes. Null: there is no series, or it cannot be continued. */
   async #follow(): Promise<number | null> {
-    if (this.#point === null) return null;
+    if (this.#point === null || this.#isLong(this.#point)) return null;
     const target = this.#target(this.#point, 0);
     const cut = await this.#cutLog(target, this.#isEntering);
     if (cut.kind === 'gap') {
@@ -216,7 +224,7 @@ export class ShippedFile {
   async #begin(): Promise<number | null> {
     const { term, clock, cutter, file, confirm } = this.#parts;
     const timeMs = Math.max(clock.now(), this.#lastTimeMs + 1);
-    const started: SeriesPoint = { series: newSeries(term, timeMs), txid: 0, timeMs };
+    const started: SeriesPoint = { series: newSeries(term, timeMs), txid: 0, timeMs, baseBytes: 0, sinceBytes: 0 };
     // What was confirmed may be under way: a log that begins anew behind it is no gap.
     if (this.#confirmed !== null) confirm(NOWHERE);
     const target = this.#target(started, BASE_LEVEL);
@@ -235,6 +243,14 @@ export class ShippedFile {
     if (cut.kind === 'nothing') return base.bytes;
     this.#add(first, cut.bytes);
     return base.bytes + cut.bytes + (cut.isMore ? ((await this.#follow()) ?? 0) : 0);
+  }
+
+  /** Whether a new base costs less than what a restore would have to read, or the series is as old as one may be. */
+  #isLong({ series, baseBytes, sinceBytes }: SeriesPoint): boolean {
+    // What a process that has ended left is cut to its end first.
+    if (this.#kept !== null) return false;
+    if (sinceBytes > Math.max(LEAST_SERIES_BYTES, SERIES_TO_BASE * baseBytes)) return true;
+    return this.#parts.clock.now() - begunMs(series) > MOST_SERIES_MS;
   }
 
   async #cutLog({ path, txid, timeMs }: Target, withFirstPage: boolean): Promise<CutResult> {
@@ -281,7 +297,11 @@ export class ShippedFile {
   }
 
   #add({ series, level, txid, timeMs, path }: Target, bytes: number): void {
-    this.#point = { series, txid, timeMs };
+    const before = this.#point;
+    this.#point =
+      level === BASE_LEVEL || before === null
+        ? { series, txid, timeMs, baseBytes: bytes, sinceBytes: 0 }
+        : { ...before, txid, timeMs, sinceBytes: before.sinceBytes + bytes };
     this.#lastTimeMs = timeMs;
     this.#parts.uploads.add({ id: this.#parts.id, series, level, min: txid, max: txid, path, bytes, timeMs });
   }

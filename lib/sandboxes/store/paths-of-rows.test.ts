@@ -13,6 +13,8 @@ const LIB = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const USES: Readonly<Record<string, string>> = {
   'backup/copy-row.ts': 'looks there by findFileAt, then in the store',
   'backup/copy-stored.ts': 'copies the object that it names',
+  'backup/replica-backup.ts': 'leaves what is in the store to it',
+  'backup/replica-rows.ts': 'leaves what is in the store to it',
   'backup/restore-one.ts': 'what is there by findFileAt is set aside; the new file is live',
   'backup/restore.ts': 'asks for the path of a copy',
   'backup/rows-from-store.ts': 'writes the object’s address',
@@ -25,6 +27,7 @@ const USES: Readonly<Record<string, string>> = {
   'doctor/repair.ts': 'shows it',
   'doctor/rows.ts': 'compares local files with localAddressOf',
   'doctor/store.ts': 'asks the store for the objects that rows name',
+  'host/resting-files.ts': 'leaves what is in the store to it',
   'jobs/runner.ts': 'asks for memory',
   'ledger/empty-drawers.ts': 'looks for local files alone',
   'operations/files.ts': 'asks for memory',

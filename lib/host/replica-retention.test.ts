@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { systemClock } from '../base/clock.ts';
+import { createLogger } from '../base/log.ts';
+import { newSeries, segmentName } from '../replication/replica-names.ts';
+import { openObjectStore } from '../storage/object-store/open-store.ts';
+import { connectionTo } from '../storage/object-store/testing/s3-server.ts';
+import { filesIn } from '../testing/files-in.ts';
+import { startServer } from '../testing/server.ts';
+import { ReplicaRetention } from './replica-retention.ts';
+
+const DAY_MS = 86_400_000;
+
+test('a round removes what no kept moment needs, of every sandbox, and the last state of none that is there', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-retention-'));
+  const { call, host, stop } = await startServer();
+  const store = await openObjectStore(pathToFileURL(folder).href, connectionTo(''));
+  const now = Date.now();
+  try {
+    await call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
+    for (const id of ['a', 'unknown', '_registry']) {
+      for (const days of [20, 10, 9]) {
+        const series = newSeries(1, now - days * DAY_MS);
+        await store.put(segmentName({ id, series, level: 9, min: 1, max: 1 }), Buffer.from('base'));
+      }
+    }
+    const parts = { store, registry: host.registry, clock: systemClock, log: createLogger('silent') };
+    expect(await new ReplicaRetention({ ...parts, keepMs: 9.5 * DAY_MS }).run()).toBe(3);
+    expect(await new ReplicaRetention({ ...parts, keepMs: 7 * DAY_MS }).run()).toBe(3);
+    expect(filesIn(folder).filter((name) => name.startsWith('replica/'))).toHaveLength(3);
+  } finally {
+    await store.close();
+    await stop();
+    rmSync(folder, { recursive: true });
+  }
+});

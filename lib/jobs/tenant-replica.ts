@@ -1,0 +1,45 @@
+/** What a replica has of a forgotten tenant: every segment of each of its sandboxes, by the ids of their rows. */
+import type { InstanceId } from '../base/ids.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { RemovedSegments } from '../replication/replica-removal.ts';
+
+/** Rows read at a time. */
+const PAGE = 200;
+
+/** The replica that a tenant's sandboxes are in. */
+export interface ReplicaOfTenants {
+  /** Removes everything of a deleted sandbox: on this machine, on its way, and in the store. */
+  forget(id: InstanceId, isOver: () => boolean): Promise<RemovedSegments>;
+}
+
+/**
+ * Removes all of it; every sandbox of the tenant is deleted by now, and its rows are there still. May be repeated.
+ * Throws what the store throws: then it is tried again.
+ */
+export async function purgeReplicaOf(
+  registry: Pick<Registry, 'instances'>,
+  replica: ReplicaOfTenants | null,
+  tenant: string,
+  isOver: () => boolean,
+): Promise<Record<string, number>> {
+  if (replica === null) return {};
+  let removed = 0;
+  let kept = 0;
+  for (let cursor: string | null | undefined; cursor !== null && !isOver(); ) {
+    const page = await registry.instances.list({
+      tenant,
+      state: 'deleted',
+      sort: 'created',
+      reverse: false,
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const { id } of page.rows) {
+      const gone = await replica.forget(id, isOver);
+      removed += gone.removed;
+      if (gone.remainsUntil !== null) kept += 1;
+    }
+    cursor = page.next;
+  }
+  return { 'segments in the replica': removed, 'replicas that a lock of the store keeps': kept };
+}
