@@ -67,7 +67,8 @@ export class Replicator implements ReplicaOfFiles {
   readonly #open = new Map<string, OpenFile>();
   /** Sandboxes whose file at rest the store has not. */
   readonly #stale = new Set<InstanceId>();
-  readonly #resting = new Set<Promise<void>>();
+  /** What is done at the rest of a sandbox, after its filing. */
+  readonly #resting = new Map<string, Promise<void>>();
   /** Newest time of each sandbox that was shipped since the start. */
   readonly #shippedMs = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
@@ -104,7 +105,7 @@ export class Replicator implements ReplicaOfFiles {
     if (this.#timer !== null) clearInterval(this.#timer);
     if (this.#fast !== null) clearTimeout(this.#fast);
     await Promise.allSettled([...this.#open.values()].map(({ file }) => file.ship()));
-    await Promise.allSettled(this.#resting);
+    await Promise.allSettled(this.#resting.values());
   }
 
   get spoolBytes(): number {
@@ -228,15 +229,35 @@ export class Replicator implements ReplicaOfFiles {
     const { id } = row;
     const open = this.#open.get(id);
     if (open === undefined) {
-      // It was awake without being shipped: what rests now is shipped whole.
-      if (this.#parts.classOf(row).kind !== 'off') this.replaced(id);
+      if (this.#parts.classOf(row).kind !== 'off') this.#track(id, this.#restedUnseen(id, record));
       return;
     }
     this.#open.delete(id);
     open.mark.close();
     const path = join(this.#parts.dataFolder, file);
-    const resting = this.#rest(id, open, path, record).finally(() => this.#resting.delete(resting));
-    this.#resting.add(resting);
+    this.#track(id, this.#rest(id, open, path, record));
+  }
+
+  #track(id: InstanceId, work: Promise<void>): void {
+    const tracked = work
+      .catch((error: unknown) => this.#warn(id, error))
+      .finally(() => {
+        if (this.#resting.get(id) === tracked) this.#resting.delete(id);
+      });
+    this.#resting.set(id, tracked);
+  }
+
+  /** The file of a sandbox that was not shipped has moved, and is the one that the replica has, or is another one. */
+  async #restedUnseen(id: InstanceId, record: FileRecord | null): Promise<void> {
+    await this.#resting.get(id);
+    const position = this.#positions.get(id);
+    if (this.#open.has(id)) return;
+    if (position === null || record === null || !isFileOf(position, restedOf(record))) this.replaced(id);
+    else
+      await this.#positions.set(id, {
+        ...position,
+        file: { ...position.file, sha256: record.sha256 ?? position.file.sha256 },
+      });
   }
 
   replaced(id: InstanceId): void {
