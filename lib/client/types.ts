@@ -607,6 +607,7 @@ export type ForgettingStarted = {
     objects: number;
     remain_until: number | null;
   };
+  registry_moments_end: boolean;
 };
 
 export type Health = {
@@ -2019,6 +2020,7 @@ export type TenantForgetPlan = {
     objects: number;
     remain_until: number | null;
   };
+  registry_moments_end: boolean;
 };
 
 export type TenantNetwork = {

@@ -63,7 +63,7 @@ import { createDrawers } from './drawers.ts';
 import { readExamples } from './examples.ts';
 import { createHelpers } from './helpers.ts';
 import type { Host, HostOptions } from './host.ts';
-import { openRegistry } from './open-registry.ts';
+import { openShippedRegistry } from './open-registry.ts';
 import { createReadyCheck } from './ready-check.ts';
 import { createRegistryUpkeep } from './registry-upkeep.ts';
 import { createStoreParts } from './store-parts.ts';
@@ -86,7 +86,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const keys = await requireOwnKeys(places);
 
   const sourceParser = new SourceParser();
-  const opened = await openRegistry(driver, config);
+  const { opened, keeper } = await openShippedRegistry(driver, config);
   const workbookStore = withCurrentPlans(opened.workbooks, { sources: sourceParser, log });
   const term = await opened.hosts.begin(config.hostName, clock.now(), { alone: isAlone });
   const host: HostIdentity = { name: config.hostName, term, isAlone };
@@ -95,9 +95,9 @@ export async function createHost(options: HostOptions): Promise<Host> {
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
   }
-  const epoch = await ledgerEpoch(registry, driver.headPath);
-  const stores = { config, registry, host, epoch, clock, log };
-  const store = await createStoreParts(stores, localDrawers, () => sandboxes).catch(async (error: unknown) => {
+  const stores = { config, registry, host, epoch: await ledgerEpoch(registry, driver.headPath), clock, log };
+  const replicated = { sandboxes: () => sandboxes, keeper, states: () => walls.states };
+  const store = await createStoreParts(stores, localDrawers, replicated).catch(async (error: unknown) => {
     await registry.close();
     throw error;
   });

@@ -1,7 +1,9 @@
 /** Opens the registry as the settings say: the server and the doctor, which both work on all of it. */
 import type { Config } from '../base/config.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
+import type { RegistryLogKeeper } from '../registry/log-keeper.ts';
 import type { Registry } from '../registry/registry.ts';
+import { ShippedRegistry } from '../replication/shipped-registry.ts';
 
 type RegistrySettings = Pick<
   Config,
@@ -13,8 +15,15 @@ type RegistrySettings = Pick<
   | 'runsPerSchedule'
 >;
 
-/** Opens it; makes and migrates it. Throws the errors of its database. */
-export function openRegistry(driver: RegistryDriver, config: RegistrySettings): Promise<Registry> {
+/**
+ * Opens it; makes and migrates it. `keeper`: without its leave the log of the registry stays. Throws the errors of its
+ * database.
+ */
+export function openRegistry(
+  driver: RegistryDriver,
+  config: RegistrySettings,
+  keeper: RegistryLogKeeper | null = null,
+): Promise<Registry> {
   return driver.open({
     thresholds: {
       hotToWarmSeconds: config.hotToWarmSeconds,
@@ -23,5 +32,23 @@ export function openRegistry(driver: RegistryDriver, config: RegistrySettings): 
     },
     scheduleLimits: { perSandbox: config.schedulesPerSandbox, perTenant: config.schedulesPerTenant },
     runsPerSchedule: config.runsPerSchedule,
+    keeper,
   });
+}
+
+/**
+ * The same for a server, whose replica keeps the log from the start: what an earlier one left in it is shipped too.
+ * `keeper` is null without a replica, and for a registry in memory.
+ */
+export async function openShippedRegistry(
+  driver: RegistryDriver,
+  config: RegistrySettings & Pick<Config, 'store'>,
+): Promise<{ opened: Registry; keeper: ShippedRegistry | null }> {
+  const keeper = config.store.replica === null || !driver.isKept ? null : new ShippedRegistry();
+  const opened = await openRegistry(driver, config, keeper);
+  const close = async () => {
+    await opened.close();
+    await keeper?.noteEnd();
+  };
+  return { opened: { ...opened, close }, keeper };
 }

@@ -7,6 +7,7 @@ import { copyInReplica } from '../backup/replica-extras.ts';
 import { ShippedKeys } from '../backup/shipped-keys.ts';
 import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
+import type { WallStates } from '../base/walls.ts';
 import { ShippedCopies } from '../copies/shipped-copies.ts';
 import { ReplicaHealth } from '../health/replica-health.ts';
 import { ReplicaWatch } from '../health/replica-watch.ts';
@@ -17,16 +18,27 @@ import { Cutter } from '../replication/cutter.ts';
 import { removeReplicaOf } from '../replication/replica-removal.ts';
 import { Replicator } from '../replication/replicator.ts';
 import { SegmentUploads } from '../replication/segment-uploads.ts';
+import type { ShippedRegistry } from '../replication/shipped-registry.ts';
 import { systemAudit } from '../sandboxes/engine.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { WatchedStore } from '../storage/object-store/watched-store.ts';
 import { type ColdStoreParts, openClaimedStore } from './cold-store.ts';
 import { createDrawers } from './drawers.ts';
+import { cutRegistryBase } from './registry-base.ts';
 import { ReplicaRetention } from './replica-retention.ts';
 import { ReplicateClasses } from './replicate-classes.ts';
 import { RestingFiles } from './resting-files.ts';
 
 const DAY_MS = 86_400_000;
+
+/** What is shipped. Each function is asked only once the server starts. */
+export interface Replicated {
+  sandboxes: () => Pick<Sandboxes, 'copyRaw'>;
+  /** The keeper of the registry's log; null: there is no replica, or the registry is in memory. */
+  keeper: ShippedRegistry | null;
+  /** The walls that stand around workers. */
+  states: () => WallStates;
+}
 
 export interface ReplicaParts {
   readonly files: Replicator | null;
@@ -47,7 +59,7 @@ export interface ReplicaParts {
 export async function createReplica(
   { config, registry, host, epoch, clock, log }: ColdStoreParts & { config: Config },
   shared: WatchedStore | null,
-  sandboxes: () => Pick<Sandboxes, 'copyRaw'>,
+  { sandboxes, keeper, states }: Replicated,
 ): Promise<ReplicaParts> {
   const { replica } = config.store;
   const nothing = async () => undefined;
@@ -121,6 +133,7 @@ export async function createReplica(
     files,
     report,
     tenants: {
+      rebaseRegistry: async (isOver) => keeper?.rebase(isOver),
       async forget(id, isOver) {
         await files.giveUp(id);
         return removeReplicaOf(watched.background, id, isOver);
@@ -131,6 +144,12 @@ export async function createReplica(
       await classes.open();
       await files.prepare();
       await watch.start();
+      const helper = { config, states: states(), log };
+      await keeper?.start({
+        ...{ uploads, cutter, clock, log, store, term: host.term },
+        ...{ dataFolder: config.dataFolder, spoolBytes: config.store.spoolBytes },
+        cutBase: (request, signal) => cutRegistryBase(helper, request, signal),
+      });
     },
     start() {
       files.start();
@@ -146,6 +165,7 @@ export async function createReplica(
       await keys.stop();
       await copies?.stop();
       await files.stop();
+      await keeper?.stop();
       await uploads.stop(config.drainMs);
       await cutter.close();
       await classes.close();

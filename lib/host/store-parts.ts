@@ -13,7 +13,7 @@ import { markedStore, requireMarker } from '../storage/object-store/marked-store
 import type { WatchedStore } from '../storage/object-store/watched-store.ts';
 import { type ColdStoreParts, openColdStore } from './cold-store.ts';
 import { forgetLeaving, LeavingStore } from './leaving-store.ts';
-import { createReplica } from './replica.ts';
+import { createReplica, type Replicated } from './replica.ts';
 
 export interface StoreParts {
   /** Those of this disk; a copy that is not there is brought. */
@@ -46,10 +46,10 @@ export interface StoreParts {
 export async function createStoreParts(
   parts: ColdStoreParts & { config: Config },
   local: Drawers,
-  sandboxes: () => Pick<Sandboxes, 'store' | 'copyRaw'>,
+  replicated: Replicated & { sandboxes: () => Pick<Sandboxes, 'store'> },
 ): Promise<StoreParts> {
-  const below = await createStoreBelow(parts, local, sandboxes);
-  const replica = await createReplica(parts, below.watched, sandboxes).catch(async (error: unknown) => {
+  const below = await createStoreBelow(parts, local, replicated.sandboxes);
+  const replica = await createReplica(parts, below.watched, replicated).catch(async (error: unknown) => {
     await below.close();
     throw error;
   });

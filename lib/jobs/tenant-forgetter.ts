@@ -324,6 +324,8 @@ export class TenantForgetter {
     const { storage } = this.#parts.registry;
     await storage.compact();
     while (!turn.isOver && !(await storage.emptyLog())) await setTimeout(POLL_MS);
+    // The replica has every moment of before: it begins anew, and those go.
+    await this.#parts.replica?.rebaseRegistry(() => turn.isOver);
     return {};
   }
 }

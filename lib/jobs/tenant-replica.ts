@@ -10,6 +10,11 @@ const PAGE = 200;
 export interface ReplicaOfTenants {
   /** Removes everything of a deleted sandbox: on this machine, on its way, and in the store. */
   forget(id: InstanceId, isOver: () => boolean): Promise<RemovedSegments>;
+  /**
+   * Begins the replica of the registry anew, once its log was emptied, and removes every moment of it from before. May
+   * be repeated. Throws what the store throws.
+   */
+  rebaseRegistry(isOver: () => boolean): Promise<void>;
 }
 
 /**

@@ -13,7 +13,7 @@ import { namesIn } from '../storage/inventory.ts';
 interface Parts {
   registry: Registry;
   clock: Clock;
-  config: Pick<Config, 'dataFolder'>;
+  config: Pick<Config, 'dataFolder' | 'store'>;
   store: TenantStore | null;
 }
 
@@ -58,6 +58,7 @@ export async function forgetPlan(
       .map((name) => join(config.dataFolder, name))
       .sort(),
     store: await countObjectsOf(registry, store, tenant),
+    registry_moments_end: config.store.replica !== null,
   };
 }
 

@@ -108,6 +108,7 @@ export interface EngineParts {
       | 'scheduleSpreadSeconds'
       | 'schedulesPerSandbox'
       | 'schedulesPerTenant'
+      | 'store'
     >;
   drawers: Drawers;
   forgetter: Pick<TenantForgetter, 'begin'>;

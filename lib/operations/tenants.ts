@@ -48,7 +48,7 @@ export function tenantOperations(parts: {
   registry: Registry;
   clock: Clock;
   forgetter: Pick<TenantForgetter, 'begin'>;
-  config: Pick<Config, 'dataFolder'>;
+  config: Pick<Config, 'dataFolder' | 'store'>;
   store: TenantStore | null;
 }): TenantOperations {
   const { registry } = parts;
@@ -115,7 +115,8 @@ export function tenantOperations(parts: {
         });
       }
       const id = await parts.forgetter.begin(tenant, auditContextOf(caller));
-      return { started: { id, backups: plan.backups, set_aside: plan.set_aside, store: plan.store } };
+      const { backups, set_aside, store, registry_moments_end } = plan;
+      return { started: { id, backups, set_aside, store, registry_moments_end } };
     },
   };
 }

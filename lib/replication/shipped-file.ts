@@ -4,11 +4,20 @@
  * series with a base.
  */
 import { join } from 'node:path';
-import { linkFileNow, makeFolderNow, syncFile, syncFolder, unlinkFile, unlinkFileNow } from '../base/effects.ts';
+import {
+  linkFileNow,
+  makeFolderNow,
+  syncFile,
+  syncFolder,
+  syncFolderNow,
+  unlinkFile,
+  unlinkFileNow,
+} from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { lookAtNow } from '../base/strangers-file.ts';
 import type { CutResult, LogPosition } from './cut.ts';
+import { cutNow } from './cut-now.ts';
 import type { Cutter } from './cutter.ts';
 import { BASE_LEVEL, begunMs, newSeries, type SegmentSeries, segmentFile, seriesName } from './replica-names.ts';
 import type { SegmentUploads, SpooledSegment } from './segment-uploads.ts';
@@ -40,6 +49,8 @@ export interface ShippedFileParts {
   log: Logger;
   /** Bytes of the spool of all sandboxes, at most. */
   spoolBytes: number;
+  /** Frames of a log above which it is confirmed without being asked. Default: 1 000. */
+  confirmFrames?: number;
   /** Lets who writes the log write over what is confirmed. */
   confirm: (position: Pick<LogPosition, 'salts' | 'frames'>) => void;
   /** A new series begins because the former one could not be continued. */
@@ -83,6 +94,7 @@ export class ShippedFile {
   /** Absolute; where the log is read once its process was told to close. */
   #kept: string | null = null;
   #work: Promise<unknown> = Promise.resolve();
+  #isCutting = false;
   #links = 0;
 
   /** `point`: where the replica of the file ends, which is as the file is now; null: a new series begins. */
@@ -111,9 +123,39 @@ export class ShippedFile {
     return this.#kept;
   }
 
-  /** Cuts what was committed since the last time; returns its bytes. Never rejects. */
-  ship(): Promise<number> {
-    return this.#next(() => this.#ship());
+  /**
+   * Cuts what was committed since the last time; returns its bytes. `confirms`: a short log is confirmed too. Never
+   * rejects.
+   */
+  ship({ confirms = false }: { confirms?: boolean } = {}): Promise<number> {
+    return this.#next(() => this.#ship(confirms));
+  }
+
+  /**
+   * Cuts what was committed after the position that was confirmed last, durably: for who writes the log in this thread,
+   * and lets it go in the same tick. Blocks; at most `mostBytes` of the log. Returns the position that is safe then;
+   * null: there is none, or what was committed has to be cut by `ship`. Never throws.
+   */
+  shipNow(mostBytes: number): LogPosition | null {
+    const [point, position] = [this.#point, this.#position];
+    if (point === null || position === null || this.#isCutting || position !== this.#confirmed) return null;
+    try {
+      const target = this.#target(point, 0);
+      const { path, txid, timeMs } = target;
+      const cut = cutNow({ log: this.#log(), position, target: path, txid, timeMs, mostBytes });
+      if (cut === null || cut.kind === 'gap') return null;
+      if (cut.kind === 'nothing') return position;
+      // Its folder may have been made anew.
+      syncFolderNow(this.#parts.spool);
+      this.#position = cut.position;
+      this.#confirmed = cut.position;
+      this.#seen = this.#stamp();
+      this.#add(target, cut.bytes);
+      return cut.position;
+    } catch (error) {
+      this.#parts.log.warn({ id: this.#parts.id, error: messageOf(error) }, 'a segment could not be cut');
+      return null;
+    }
   }
 
   /** The same when nobody writes the log any more: what cannot be cut now is a gap. Never rejects. */
@@ -185,20 +227,31 @@ export class ShippedFile {
     return stat === null ? 'none' : `${stat.ino}-${stat.size}-${stat.mtimeNs}`;
   }
 
-  async #ship(): Promise<number> {
+  async #ship(confirms = false): Promise<number> {
     const stamp = this.#stamp();
-    if (this.#point !== null && stamp === this.#seen) return 0;
+    const isBehind = this.#point === null || stamp !== this.#seen;
+    if (!isBehind && !confirms) return 0;
     try {
-      let bytes = await this.#follow();
-      for (let tries = 1; bytes === null && tries <= MOST_BASES; tries += 1) bytes = await this.#begin();
-      if (bytes === null) throw new Error('its file was written over while it was read');
-      this.#seen = stamp;
-      await this.#confirmIfLong();
+      const bytes = isBehind ? await this.#cut() : 0;
+      if (isBehind) this.#seen = stamp;
+      await this.#confirmIfLong(confirms);
       return bytes;
     } catch (error) {
       // The disk refused, or a stranger's bytes did: the frames are in the log still.
       this.#parts.log.warn({ id: this.#parts.id, error: messageOf(error) }, 'a segment could not be cut');
       return 0;
+    }
+  }
+
+  async #cut(): Promise<number> {
+    this.#isCutting = true;
+    try {
+      let bytes = await this.#follow();
+      for (let tries = 1; bytes === null && tries <= MOST_BASES; tries += 1) bytes = await this.#begin();
+      if (bytes === null) throw new Error('its file was written over while it was read');
+      return bytes;
+    } finally {
+      this.#isCutting = false;
     }
   }
 
@@ -312,11 +365,13 @@ export class ShippedFile {
   }
 
   /** Lets the log be written over once all of it is safe on this disk or in the store. */
-  async #confirmIfLong(): Promise<void> {
+  async #confirmIfLong(confirms: boolean): Promise<void> {
     const position = this.#position;
     if (position === null || this.#kept !== null || this.#point === null) return;
-    if (position.frames < CONFIRM_FRAMES) return;
-    if (position.salts === this.#confirmed?.salts && position.frames === this.#confirmed.frames) return;
+    const { confirmFrames = CONFIRM_FRAMES } = this.#parts;
+    if (position.frames < confirmFrames && !confirms) return;
+    const isConfirmed = position.salts === this.#confirmed?.salts && position.frames === this.#confirmed.frames;
+    if (isConfirmed && !confirms) return;
     const { uploads, spoolBytes, id, spool, confirm } = this.#parts;
     if (uploads.bytes > spoolBytes) {
       // The store is away for too long: what waits is given up for a base once it is back.

@@ -693,6 +693,7 @@ class ForgettingStarted(TypedDict):
     backups: List[ForgettingStartedBackupsItem]
     set_aside: List[str]
     store: ForgettingStartedStore
+    registry_moments_end: bool
 
 
 class Health(TypedDict):
@@ -2381,6 +2382,7 @@ class TenantForgetPlan(TypedDict):
     backups: List[TenantForgetPlanBackupsItem]
     set_aside: List[str]
     store: TenantForgetPlanStore
+    registry_moments_end: bool
 
 
 class TenantNetworkRulesItem(TypedDict):

@@ -19,7 +19,12 @@ const total = (counts: Record<string, number | undefined>) =>
   Object.values(counts).reduce<number>((sum, count) => sum + (count ?? 0), 0);
 
 /** The copies that remain afterwards, such as backups, in sentences. */
-function heldLines({ backups, set_aside, store }: Pick<TenantForgetPlan, 'backups' | 'set_aside' | 'store'>): string[] {
+function heldLines({
+  backups,
+  set_aside,
+  store,
+  registry_moments_end: ends,
+}: Pick<TenantForgetPlan, 'backups' | 'set_aside' | 'store' | 'registry_moments_end'>): string[] {
   const [last] = backups;
   const to = last?.to ? ` (to ${last.to})` : '';
   return [
@@ -30,6 +35,7 @@ function heldLines({ backups, set_aside, store }: Pick<TenantForgetPlan, 'backup
     ...(store.remain_until === null
       ? []
       : [`A lock of the store keeps bytes of them until ${timeText(store.remain_until)}.`]),
+    ...(ends ? ['Earlier moments of the registry go from the replica: it can be restored from then on only.'] : []),
     ...set_aside.map((folder) => `A restore set everything of its time aside in ${folder}: remove it yourself.`),
   ];
 }

@@ -109,6 +109,8 @@ const heldElsewhere = {
    * then; null: nothing remains.
    */
   store: z.object({ objects: count, remain_until: epoch.nullable() }),
+  /** The replica of the registry begins anew: no moment of it from before can be restored any more. */
+  registry_moments_end: z.boolean(),
 };
 
 export const tenantForgetPlanSchema = z

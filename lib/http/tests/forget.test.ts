@@ -204,6 +204,7 @@ test('what still holds a tenant is said before and when it begins: backups since
     backups: [{ id: 'backup-with-it', time, to: 'elsewhere' }],
     set_aside: [aside],
     store: NOTHING_STORED,
+    registry_moments_end: false,
   };
   expect(await plan('acme')).toMatchObject(holds);
   const started = await forget('acme', { confirm: 'acme' });
