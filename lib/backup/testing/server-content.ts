@@ -89,7 +89,12 @@ async function statesOf(
   { names }: ServerContent,
 ): Promise<Record<string, string>> {
   const of = async (query: string) =>
-    (await call<{ id: string; state: string; fault: string | null }[]>('GET', `/api/instances?limit=200${query}`)).json;
+    (
+      await call<{ id: string; state: string; fault: string | null }[]>(
+        'GET',
+        `/api/instances?limit=200&tenant=acme${query}`,
+      )
+    ).json;
   const rows = [...(await of('')), ...(await of('&state=deleted'))];
   return Object.fromEntries(
     rows.map(({ id, state, fault }) => [names[id] ?? id, fault === null ? state : `${state} ${fault}`]),
