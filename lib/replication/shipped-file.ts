@@ -255,9 +255,9 @@ export class ShippedFile {
     }
   }
 
-  /** Cuts what follows the last segment; returns its bytes. Null: there is no series, or it cannot be continued. */
-  async #follow(): Promise<number | null> {
-    if (this.#point === null || this.#isLong(this.#point)) return null;
+  /** Cuts what follows the last segment, to the end; returns its bytes. Null: there is no series to continue. */
+  async #follow(isBegun = false): Promise<number | null> {
+    if (this.#point === null || (!isBegun && this.#isLong(this.#point))) return null;
     const target = this.#target(this.#point, 0);
     const cut = await this.#cutLog(target, this.#isEntering);
     if (cut.kind === 'gap') {
@@ -266,7 +266,7 @@ export class ShippedFile {
     }
     if (cut.kind === 'nothing') return 0;
     this.#add(target, cut.bytes);
-    return cut.isMore ? cut.bytes + ((await this.#follow()) ?? 0) : cut.bytes;
+    return cut.isMore ? cut.bytes + ((await this.#follow(true)) ?? 0) : cut.bytes;
   }
 
   /**
@@ -295,7 +295,7 @@ export class ShippedFile {
     this.#add(target, base.bytes);
     if (cut.kind === 'nothing') return base.bytes;
     this.#add(first, cut.bytes);
-    return base.bytes + cut.bytes + (cut.isMore ? ((await this.#follow()) ?? 0) : 0);
+    return base.bytes + cut.bytes + (cut.isMore ? ((await this.#follow(true)) ?? 0) : 0);
   }
 
   /** Whether a new base costs less than what a restore would have to read, or the series is as old as one may be. */
