@@ -28,9 +28,12 @@ export interface KeysInReplica extends Omit<KeysDocument, 'form' | 'sealed'> {
   sealed: Buffer | null;
 }
 
+/** Before the kind and the hash of each copy. */
+export const COPIES_IN_REPLICA = 'replica/_copies/';
+
 /** The name of the file of a snapshot or blueprint. What has it, has these bytes. */
 export function copyInReplica(kind: CopyKind, hash: string): string {
-  return `replica/_copies/${kind}/${hash}`;
+  return `${COPIES_IN_REPLICA}${kind}/${hash}`;
 }
 
 /** Puts the key files as they are now beside those of before. Throws `storage_unavailable`. */

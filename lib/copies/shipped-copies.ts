@@ -50,6 +50,11 @@ export class ShippedCopies {
     this.#round = this.#run();
   }
 
+  /** The replica has lost, or was asked to remove, a copy: it is shipped again when one is made. */
+  forget(name: string): void {
+    this.#shipped.delete(name);
+  }
+
   /** Ends transfers under way: another start begins them anew. */
   async stop(): Promise<void> {
     this.#unsubscribe?.();

@@ -3,9 +3,10 @@
  * sandboxes commit. Null everywhere without that setting.
  */
 import { backupPassphraseOf } from '../backup/backup-tasks.ts';
-import { copyInReplica } from '../backup/replica-extras.ts';
+import { COPIES_IN_REPLICA, copyInReplica } from '../backup/replica-extras.ts';
 import { ShippedKeys } from '../backup/shipped-keys.ts';
 import type { Config } from '../base/config.ts';
+import { COPY_KINDS, copyPath } from '../base/copy-paths.ts';
 import { messageOf } from '../base/errors.ts';
 import type { WallStates } from '../base/walls.ts';
 import { ShippedCopies } from '../copies/shipped-copies.ts';
@@ -137,6 +138,20 @@ export async function createReplica(
       async forget(id, isOver) {
         await files.giveUp(id);
         return removeReplicaOf(watched.background, id, isOver);
+      },
+      async forgetCopies(isOver) {
+        let removed = 0;
+        for await (const page of store.list(COPIES_IN_REPLICA)) {
+          for (const { name } of page) {
+            const [kind, hash = ''] = name.slice(COPIES_IN_REPLICA.length).split('/');
+            const known = COPY_KINDS.find((one) => one === kind);
+            if (isOver() || known === undefined || (await registry.copies.isNeeded(copyPath(known, hash)))) continue;
+            await store.purge(name);
+            copies?.forget(name);
+            removed += 1;
+          }
+        }
+        return removed;
       },
     },
     degraded: () => (files.away === null ? [] : [`The replica is behind: ${files.away.why}`]),

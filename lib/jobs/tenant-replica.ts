@@ -10,6 +10,8 @@ const PAGE = 200;
 export interface ReplicaOfTenants {
   /** Removes everything of a deleted sandbox: on this machine, on its way, and in the store. */
   forget(id: InstanceId, isOver: () => boolean): Promise<RemovedSegments>;
+  /** Removes the files of snapshots and blueprints that no row needs any more; returns how many. */
+  forgetCopies(isOver: () => boolean): Promise<number>;
   /**
    * Begins the replica of the registry anew, once its log was emptied, and removes every moment of it from before. May
    * be repeated. Throws what the store throws.
@@ -46,5 +48,10 @@ export async function purgeReplicaOf(
     }
     cursor = page.next;
   }
-  return { 'segments in the replica': removed, 'replicas that a lock of the store keeps': kept };
+  const copies = isOver() ? 0 : await replica.forgetCopies(isOver);
+  return {
+    'segments in the replica': removed,
+    'copies in the replica': copies,
+    'replicas that a lock of the store keeps': kept,
+  };
 }

@@ -65,6 +65,8 @@ export class Replicator implements ReplicaOfFiles {
   readonly #positions: Positions;
   readonly #uploads: SegmentUploads;
   readonly #open = new Map<string, OpenFile>();
+  /** Deleted since the start: what was being cut of them then is given up. */
+  readonly #dropped = new Set<string>();
   /** Sandboxes whose file at rest the store has not. */
   readonly #stale = new Set<InstanceId>();
   /** What is done at the rest of a sandbox, after its filing. */
@@ -251,7 +253,7 @@ export class Replicator implements ReplicaOfFiles {
   async #restedUnseen(id: InstanceId, record: FileRecord | null): Promise<void> {
     await this.#resting.get(id);
     const position = this.#positions.get(id);
-    if (this.#open.has(id)) return;
+    if (this.#open.has(id) || this.#dropped.has(id)) return;
     if (position === null || record === null || !isFileOf(position, restedOf(record))) this.replaced(id);
     else
       await this.#positions.set(id, {
@@ -271,6 +273,8 @@ export class Replicator implements ReplicaOfFiles {
     open?.file.letLogGo();
     open?.mark.close();
     this.#open.delete(id);
+    this.#dropped.add(id);
+    await this.#resting.get(id);
     this.#stale.delete(id);
     this.#shippedMs.delete(id);
     await this.#positions.remove(id);
@@ -286,7 +290,7 @@ export class Replicator implements ReplicaOfFiles {
   /** Ships a file at rest whole, as a new series; `path` (absolute) is a copy that nobody changes. */
   async shipWhole(row: InstanceRow, path: string): Promise<void> {
     const { id, file } = row;
-    if (file === null || this.#open.has(id)) return;
+    if (file === null || this.#open.has(id) || this.#dropped.has(id)) return;
     const shipped = this.#shippedFile(id, path, null, { confirm: () => undefined, onGap: () => undefined });
     await shipped.shipLast();
     const { point } = shipped;
@@ -314,6 +318,7 @@ export class Replicator implements ReplicaOfFiles {
   }
 
   async #note(id: InstanceId, point: SeriesPoint, { size, inode, mtimeNs, sha256 }: RestedFile) {
+    if (this.#dropped.has(id)) return this.#uploads.drop(id);
     const isShipped = this.#uploads.waiting(id).length === 0;
     await this.#positions.set(id, { ...point, isShipped, file: { size, inode, mtimeNs, sha256 } });
   }

@@ -37,9 +37,12 @@ test('forgetting a tenant leaves nothing of its sandboxes in the replica, in the
   await make('a', 'acme', 'MARKER-of-acme');
   await make('other', 'other', 'MARKER-of-other');
   for (const id of ['a', 'other']) {
+    await server.call('POST', `/api/instances/${id}/snapshots`, {});
     await server.call('POST', `/instances/${id}/suspend`);
     await vi.waitFor(() => expect(segments(id).length).toBeGreaterThan(1), SOON);
   }
+  const copies = () => filesIn(bucket).filter((name) => name.startsWith('replica/_copies/'));
+  await vi.waitFor(() => expect(copies()).toHaveLength(2), SOON);
   expect(holding(bucket, 'MARKER-of-acme')).not.toEqual([]);
   const started = await server.call<{ id: string }>('DELETE', '/api/tenants/acme', { confirm: 'acme' });
   await vi.waitFor(async () => {
@@ -48,6 +51,7 @@ test('forgetting a tenant leaves nothing of its sandboxes in the replica, in the
   }, SOON);
   expect(holding(bucket, 'MARKER-of-acme')).toEqual([]);
   expect(segments('a')).toEqual([]);
+  expect(copies()).toHaveLength(1);
   expect(holding(join(root, 'data'), 'MARKER-of-acme')).toEqual([]);
   expect(filesIn(join(root, 'data', 'replica')).filter((name) => /(?:^|\/)a(?:\.|\/)/.test(name))).toEqual([]);
   expect(holding(bucket, 'MARKER-of-other')).not.toEqual([]);
