@@ -35,6 +35,8 @@ const BORDERS = [
   'app/sandboxes/[id]/upload/route.ts',
   'app/sandboxes/[id]/workbook-actions.ts',
   'lib/backup/manifest.ts',
+  'lib/backup/rows-from-store.ts',
+  'lib/backup/rows-in-store.ts',
   'lib/contract/schema.ts',
   'lib/contract/schema/backups.ts',
   'lib/contract/schema/bundles.ts',
@@ -45,6 +47,7 @@ const BORDERS = [
   'lib/contract/schema/stream.ts',
   'lib/doctor/adopt-copy.ts',
   'lib/doctor/adopt-file.ts',
+  'lib/host/replica-retention.ts',
   'lib/http/mcp/sandbox-tools.ts',
   'lib/http/routes/instances.ts',
   'lib/http/routes/volumes.ts',
@@ -61,9 +64,11 @@ const UNPARSED = [
   'lib/doctor/repair.ts',
   'lib/jobs/tenant-files.ts',
   'lib/operations/guard.ts',
+  'lib/replication/replicator.ts',
   'lib/sandboxes/files/listing.ts',
   'lib/sandboxes/recovery/orphan-search.ts',
   'lib/sandboxes/store/cache.ts',
+  'lib/sandboxes/store/row-document.ts',
 ];
 
 function usersOf(names: RegExp): string[] {

@@ -59,6 +59,7 @@ describe('the settings of the store', () => {
       isLeaving: false,
       replica: null,
       replicate: '1s',
+      replicaKeepDays: 7,
       spoolBytes: 1024 ** 3,
     });
   });

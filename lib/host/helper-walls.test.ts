@@ -147,6 +147,7 @@ test.runIf(whyNot === null)(
 /** Files that open SQLite files, and are not loaded by processes behind walls alone: what they open. */
 const OPENED_BY_THE_SERVER: Readonly<Record<string, string>> = {
   'lib/backup/folder-place.ts': 'the lock of a backup folder',
+  'lib/backup/replica-backup.ts': 'an empty file that it makes, for a sandbox of which nothing was shipped',
   'lib/base/file-lock.ts': 'lock files',
   'lib/sandboxes/factory.ts': 'the empty file that it makes at the start',
 };

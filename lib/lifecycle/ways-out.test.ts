@@ -23,9 +23,10 @@ test('every hint of a damaged, missing or doubted sandbox is made from the table
       /hint: (?!waysOut\()/.test(refusal) ? [`${path}: ${/hint: .*/.exec(refusal)?.[0]}`] : [],
     ),
   );
-  // Those of what is no sandbox: an agent, a snapshot, the ledger. Sandboxes have the table.
+  // Those of what is no sandbox: an agent, a segment, a snapshot, the ledger. Sandboxes have the table.
   expect(hints.filter((hint) => !/^lib\/(?:ledger|backup|doctor)\//.test(hint))).toEqual([
     "lib/copies/agents.ts: hint: 'Deploy it again.',",
+    "lib/replication/ltx-header.ts: hint: 'Take the segment from another copy, or restore to a time before it.',",
     "lib/sandboxes/moves/restore.ts: hint: 'Restore another one.',",
   ]);
 });

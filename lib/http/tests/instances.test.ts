@@ -58,6 +58,9 @@ test('a created instance shows the whole contract and has neither process nor fi
     lineage: { blueprint: null, snapshot: null, parent: null },
     stored: null,
     upload: 'none',
+    replicate: 'off',
+    own_replicate: null,
+    recovery_point: { at: null, behind_s: null, as: 'none' },
     host: null,
     term: null,
   });

@@ -346,7 +346,7 @@ export function copySuite(driver: RegistryUnderTest): void {
       instance: null,
     });
     expect(await names.copyName('blueprint', hash)).toBeNull();
-    expect(await due()).toEqual(['blueprint -', 'snapshot other']);
+    expect(await due()).toEqual(['blueprint _', 'snapshot other']);
     await names.begin(name('y', 'other'));
     await names.supersedeCopy('snapshot', hash, 1005);
     expect(await names.finishCopy(name('y', 'other').name)).toBe(false);
