@@ -87,7 +87,11 @@ export async function createReplica(
   if (watched === null) throw new Error('There is no store of the replica.');
   const classes = new ReplicateClasses(registry, log, config.store.replicate);
   const classOf = (row: InstanceRow) => classes.of(row);
-  const uploads = new SegmentUploads({ store: watched.foreground, log, check: () => watched.check() });
+  const uploads = new SegmentUploads({
+    store: watched.foreground,
+    log,
+    isBack: async () => (await watched.check()).away === null,
+  });
   const cutter = new Cutter();
   const files = new Replicator({
     dataFolder: config.dataFolder,

@@ -20,7 +20,8 @@ import { seriesName } from './replica-names.ts';
 import type { RecoveryPoint, ReplicaOfFiles, ReplicaStatus } from './replica-of-files.ts';
 import { type ReplicateClass, replicateText, shipsCommits } from './replicate-class.ts';
 import type { SegmentUploads, SpooledSegment } from './segment-uploads.ts';
-import { type SeriesPoint, ShippedFile, type ShippedFileParts } from './shipped-file.ts';
+import type { SeriesPoint } from './series-point.ts';
+import { ShippedFile, type ShippedFileParts } from './shipped-file.ts';
 import { spooledSegments } from './spool.ts';
 
 /** How often the logs are looked at, in milliseconds. */
@@ -84,6 +85,7 @@ export class Replicator implements ReplicaOfFiles {
     this.#positions = new Positions(join(this.#folder, 'positions'));
     this.#uploads = parts.uploads;
     this.#uploads.onShipped((segment) => this.#shipped(segment));
+    this.#uploads.onLost((id) => this.#lost(id as InstanceId));
   }
 
   /** Reads where replicas end, and what an earlier process left in the spool. Before any sandbox wakes. */
@@ -292,6 +294,7 @@ export class Replicator implements ReplicaOfFiles {
     const { id, file } = row;
     if (file === null || this.#open.has(id) || this.#dropped.has(id)) return;
     const shipped = this.#shippedFile(id, path, null, { confirm: () => undefined, onGap: () => undefined });
+    if (shipped.isSpoolFull) return;
     await shipped.shipLast();
     const { point } = shipped;
     if (point === null || this.#open.has(id)) return;
@@ -363,6 +366,12 @@ export class Replicator implements ReplicaOfFiles {
       const open = this.#open.get(id);
       if (open?.isOpen) void this.#ship(id, open);
     }, FAST_LOOK_MS).unref();
+  }
+
+  #lost(id: InstanceId): void {
+    const open = this.#open.get(id);
+    if (open !== undefined) open.file.endSeries('a segment was lost before it was stored');
+    else if (this.#positions.get(id) !== null) this.replaced(id);
   }
 
   #shipped(segment: SpooledSegment): void {

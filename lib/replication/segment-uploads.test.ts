@@ -8,6 +8,7 @@ import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { newSeries, segmentFile, segmentName, seriesName } from './replica-names.ts';
 import { SegmentUploads, type SpooledSegment } from './segment-uploads.ts';
+import { canUse } from './testing/can-use.ts';
 
 const SOON = { timeout: 60_000 };
 let folder: string;
@@ -29,7 +30,7 @@ afterEach(async () => {
 });
 
 function uploads(): SegmentUploads {
-  const sending = new SegmentUploads({ store, log: createLogger('silent') });
+  const sending = new SegmentUploads({ store, log: createLogger('silent'), isBack: () => canUse(store) });
   sending.onShipped(({ id, min }) => void shipped.push(`${id} ${min}`));
   return sending;
 }

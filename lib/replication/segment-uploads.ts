@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { removeFolder, unlinkFile } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { isCode } from '../storage/files.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { type SegmentPlace, segmentName } from './replica-names.ts';
 
@@ -15,6 +16,7 @@ const AT_ONCE = 8;
 /** Pauses after a failure, in milliseconds: doubled up to the longest. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
+const MOST_DOUBLINGS = 10;
 
 export interface SpooledSegment extends SegmentPlace {
   /** Absolute. */
@@ -28,8 +30,8 @@ export interface SegmentUploadsParts {
   /** Fails soon while it is away. */
   store: Pick<ObjectStore, 'upload' | 'head'>;
   log: Logger;
-  /** Finds out whether the store is back; before each attempt after a failure. */
-  check?: () => Promise<unknown>;
+  /** Whether the store can be used: asked now and then after a failure. */
+  isBack: () => Promise<boolean>;
 }
 
 export class SegmentUploads {
@@ -39,6 +41,8 @@ export class SegmentUploads {
   readonly #empty = new Map<string, Set<() => void>>();
   readonly #ending = new AbortController();
   readonly #listeners = new Set<(segment: SpooledSegment) => void>();
+  readonly #lostListeners = new Set<(id: string) => void>();
+  #probing: Promise<void> = Promise.resolve();
   #bytes = 0;
   #failures = 0;
   #away: { sinceMs: number; why: string } | null = null;
@@ -60,6 +64,11 @@ export class SegmentUploads {
   /** The segments of a sandbox that the store has not, the oldest first. */
   waiting(id: string): readonly SpooledSegment[] {
     return this.#waiting.get(id) ?? [];
+  }
+
+  /** Calls back with a sandbox whose segments were lost before they were stored. */
+  onLost(listener: (id: string) => void): void {
+    this.#lostListeners.add(listener);
   }
 
   /** Calls back with each segment that is whole in the store. */
@@ -102,10 +111,11 @@ export class SegmentUploads {
       await Promise.race([all, pause(patienceMs, undefined, { ref: false })]);
     }
     this.#ending.abort();
-    await Promise.allSettled(this.#running.values());
+    await Promise.allSettled([...this.#running.values(), this.#probing]);
   }
 
   #begin(): void {
+    if (this.#away !== null) return;
     const atOnce = this.#failures > 0 ? 1 : AT_ONCE;
     for (const id of this.#waiting.keys()) {
       if (this.#ending.signal.aborted || this.#running.size >= atOnce) return;
@@ -125,9 +135,9 @@ export class SegmentUploads {
     for (const resolve of told ?? []) resolve();
   }
 
-  /** Sends what waits of one sandbox; ends after a failure's pause, so that others have their turn. */
+  /** Sends what waits of one sandbox, until it fails. */
   async #ship(id: string): Promise<void> {
-    const { store, log } = this.#parts;
+    const { store } = this.#parts;
     const { signal } = this.#ending;
     for (let isFirst = true; ; isFirst = false) {
       const segment = this.#waiting.get(id)?.[0];
@@ -138,21 +148,44 @@ export class SegmentUploads {
         const there = isFirst && this.#failures > 0 ? await store.head(name, { signal }) : null;
         if (there?.bytes !== segment.bytes) await store.upload(name, segment.path, { signal });
         this.#failures = 0;
-        this.#away = null;
       } catch (error) {
         if (signal.aborted) return;
-        this.#failures += 1;
-        this.#away ??= { sinceMs: performance.now(), why: messageOf(error) };
-        log.warn({ id, error: messageOf(error) }, 'a segment could not be stored');
-        const wait = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(this.#failures - 1, 10), LONGEST_PAUSE_MS);
-        await pause(wait, undefined, { signal, ref: false }).catch(() => undefined);
-        if (!signal.aborted) await this.#parts.check?.();
+        if (isCode(error, 'ENOENT')) await this.#lost(id);
+        else this.#failed(id, error);
         return;
       }
       this.#shipped(id, segment);
       for (const listener of this.#listeners) listener(segment);
       await this.#remove(segment);
     }
+  }
+
+  /** Without a segment those after it are of no use. */
+  async #lost(id: string): Promise<void> {
+    this.#parts.log.warn({ id }, 'a segment is gone from the spool');
+    await this.drop(id);
+    for (const listener of this.#lostListeners) listener(id);
+  }
+
+  #failed(id: string, error: unknown): void {
+    this.#failures += 1;
+    this.#parts.log.warn({ id, error: messageOf(error) }, 'a segment could not be stored');
+    if (this.#away !== null) return;
+    this.#away = { sinceMs: performance.now(), why: messageOf(error) };
+    this.#probing = this.#probe();
+  }
+
+  /** Asks until the store can be used again, also when nothing waits any more. */
+  async #probe(): Promise<void> {
+    const { signal } = this.#ending;
+    for (let asked = 0; ; asked += 1) {
+      const wait = FIRST_PAUSE_MS * 2 ** Math.min(this.#failures - 1 + asked, MOST_DOUBLINGS);
+      await pause(Math.min(wait, LONGEST_PAUSE_MS), undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      if (await this.#parts.isBack().catch(() => false)) break;
+    }
+    this.#away = null;
+    this.#begin();
   }
 
   #shipped(id: string, segment: SpooledSegment): void {

@@ -13,7 +13,9 @@ import { Cutter } from './cutter.ts';
 import { newSeries } from './replica-names.ts';
 import { findMoment, restoreMoment } from './replica-reader.ts';
 import { SegmentUploads } from './segment-uploads.ts';
-import { type SeriesPoint, ShippedFile } from './shipped-file.ts';
+import type { SeriesPoint } from './series-point.ts';
+import { ShippedFile } from './shipped-file.ts';
+import { canUse } from './testing/can-use.ts';
 
 let folder: string;
 let file: string;
@@ -31,7 +33,7 @@ beforeEach(async () => {
   store = await openObjectStore(pathToFileURL(join(folder, 'store')).href, {
     ...{ endpoint: null, region: 'us-east-1', pathStyle: false, encryption: null, credentials: {} },
   });
-  uploads = new SegmentUploads({ store, log: createLogger('silent') });
+  uploads = new SegmentUploads({ store, log: createLogger('silent'), isBack: () => canUse(store) });
   cutter = new Cutter();
   confirmed = null;
   gaps = [];

@@ -4,33 +4,24 @@
  * series with a base.
  */
 import { join } from 'node:path';
-import {
-  linkFileNow,
-  makeFolderNow,
-  syncFile,
-  syncFolder,
-  syncFolderNow,
-  unlinkFile,
-  unlinkFileNow,
-} from '../base/effects.ts';
+import { linkFileNow, makeFolderNow, syncFolderNow, unlinkFile, unlinkFileNow } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { lookAtNow } from '../base/strangers-file.ts';
+import { bytesAtNow, lookAtNow } from '../base/strangers-file.ts';
 import type { CutResult, LogPosition } from './cut.ts';
 import { cutNow } from './cut-now.ts';
 import type { Cutter } from './cutter.ts';
-import { BASE_LEVEL, begunMs, newSeries, type SegmentSeries, segmentFile, seriesName } from './replica-names.ts';
-import type { SegmentUploads, SpooledSegment } from './segment-uploads.ts';
+import { BASE_LEVEL, newSeries, type SegmentSeries, segmentFile, seriesName } from './replica-names.ts';
+import type { SegmentUploads } from './segment-uploads.ts';
+import { isLongSeries, type SeriesPoint } from './series-point.ts';
+import { syncSpooled } from './spool.ts';
 
 /** Frames of a log above which it may be written over, once they are safe: SQLite's own default. */
 const CONFIRM_FRAMES = 1000;
+/** Frames of a log that wait for room in the spool while the store takes what it has: 128 MiB of usual pages. */
+const MOST_FRAMES_WAITING = 32_768;
 /** Bytes of a log in one segment, at most, but for one transaction that has more. */
 const CUT_BYTES = 16 * 1024 * 1024;
-/** A series ends when its segments have so many times the bytes of its base, but not before they have these. */
-const SERIES_TO_BASE = 2;
-const LEAST_SERIES_BYTES = 64 * 1024 * 1024;
-/** And after a day, so that what the retention lets go can go. */
-const MOST_SERIES_MS = 86_400_000;
 /** Attempts at a base of a file whose log is written over meanwhile. */
 const MOST_BASES = 3;
 /** Confirms nothing. */
@@ -44,7 +35,7 @@ export interface ShippedFileParts {
   spool: string;
   term: number;
   cutter: Pick<Cutter, 'cutSegment' | 'cutBase' | 'cutFirstPage'>;
-  uploads: Pick<SegmentUploads, 'add' | 'drop' | 'waiting' | 'bytes'>;
+  uploads: Pick<SegmentUploads, 'add' | 'drop' | 'waiting' | 'bytes' | 'away'>;
   clock: { now(): number };
   log: Logger;
   /** Bytes of the spool of all sandboxes, at most. */
@@ -64,18 +55,6 @@ interface Target {
   txid: number;
   timeMs: number;
   path: string;
-}
-
-/** Where a series stands. */
-export interface SeriesPoint {
-  series: SegmentSeries;
-  /** Of the last segment. */
-  txid: number;
-  /** Epoch milliseconds. */
-  timeMs: number;
-  /** Of the base, and of what came since. */
-  baseBytes: number;
-  sinceBytes: number;
 }
 
 export class ShippedFile {
@@ -181,6 +160,13 @@ export class ShippedFile {
     }
   }
 
+  /** What comes next begins a new series: the former one has a hole. `why` is a clause. */
+  endSeries(why: string): void {
+    void this.#next(async () => {
+      if (this.#point !== null) this.#gap(why);
+    });
+  }
+
   /** The process goes on with its log. */
   letLogGo(): void {
     if (this.#kept === null) return;
@@ -232,6 +218,11 @@ export class ShippedFile {
     const isBehind = this.#point === null || stamp !== this.#seen;
     if (!isBehind && !confirms) return 0;
     try {
+      if (this.#point === null && this.isSpoolFull) {
+        await this.#passOver();
+        this.#seen = stamp;
+        return 0;
+      }
       const bytes = isBehind ? await this.#cut() : 0;
       if (isBehind) this.#seen = stamp;
       await this.#confirmIfLong(confirms);
@@ -241,6 +232,26 @@ export class ShippedFile {
       this.#parts.log.warn({ id: this.#parts.id, error: messageOf(error) }, 'a segment could not be cut');
       return 0;
     }
+  }
+
+  /** Whether there is no room for a base until the store can be used again. */
+  get isSpoolFull(): boolean {
+    const { uploads, spoolBytes, file } = this.#parts;
+    return uploads.away !== null && uploads.bytes + bytesAtNow(file) > spoolBytes;
+  }
+
+  /** Lets a log be written over of which nothing is shipped: a base follows once there is room for one. */
+  async #passOver(): Promise<void> {
+    const { spool, clock, confirm } = this.#parts;
+    if (this.#kept !== null) return;
+    makeFolderNow(spool);
+    const passed = { path: join(spool, 'passed'), txid: 1, timeMs: Math.max(clock.now(), 1) };
+    const cut = await this.#cutLog(passed, false);
+    if (cut.kind === 'gap') this.#position = null;
+    if (cut.kind !== 'segment') return;
+    await unlinkFile(passed.path);
+    this.#confirmed = cut.position;
+    confirm(cut.position);
   }
 
   async #cut(): Promise<number> {
@@ -257,7 +268,7 @@ export class ShippedFile {
 
   /** Cuts what follows the last segment, to the end; returns its bytes. Null: there is no series to continue. */
   async #follow(isBegun = false): Promise<number | null> {
-    if (this.#point === null || (!isBegun && this.#isLong(this.#point))) return null;
+    if (this.#point === null || (!isBegun && this.#mayEnd(this.#point))) return null;
     const target = this.#target(this.#point, 0);
     const cut = await this.#cutLog(target, this.#isEntering);
     if (cut.kind === 'gap') {
@@ -298,15 +309,15 @@ export class ShippedFile {
     return base.bytes + cut.bytes + (cut.isMore ? ((await this.#follow(true)) ?? 0) : 0);
   }
 
-  /** Whether a new base costs less than what a restore would have to read, or the series is as old as one may be. */
-  #isLong({ series, baseBytes, sinceBytes }: SeriesPoint): boolean {
-    // What a process that has ended left is cut to its end first.
-    if (this.#kept !== null) return false;
-    if (sinceBytes > Math.max(LEAST_SERIES_BYTES, SERIES_TO_BASE * baseBytes)) return true;
-    return this.#parts.clock.now() - begunMs(series) > MOST_SERIES_MS;
+  /** What a process that has ended left is cut to its end first. */
+  #mayEnd(point: SeriesPoint): boolean {
+    return this.#kept === null && isLongSeries(point, this.#parts.clock.now());
   }
 
-  async #cutLog({ path, txid, timeMs }: Target, withFirstPage: boolean): Promise<CutResult> {
+  async #cutLog(
+    { path, txid, timeMs }: Pick<Target, 'path' | 'txid' | 'timeMs'>,
+    withFirstPage: boolean,
+  ): Promise<CutResult> {
     const { cutter, file } = this.#parts;
     const cut = await cutter.cutSegment({
       log: this.#log(),
@@ -373,28 +384,17 @@ export class ShippedFile {
     const isConfirmed = position.salts === this.#confirmed?.salts && position.frames === this.#confirmed.frames;
     if (isConfirmed && !confirms) return;
     const { uploads, spoolBytes, id, spool, confirm } = this.#parts;
-    if (uploads.bytes > spoolBytes) {
-      // The store is away for too long: what waits is given up for a base once it is back.
+    if (uploads.bytes > spoolBytes && (uploads.away !== null || position.frames > MOST_FRAMES_WAITING)) {
+      // The store is away, or too slow, for too long: what waits is given up for a base.
       await uploads.drop(id);
       this.#gap('the spool is full');
+    } else if (uploads.bytes > spoolBytes) {
+      // What the store takes makes room; until then the log keeps the frames.
+      return;
     } else {
-      const waiting = uploads.waiting(id);
-      for (const segment of waiting) await syncWaiting(segment);
-      if (waiting.length > 0 && this.#point !== null) {
-        await syncFolder(join(spool, seriesName(this.#point.series)));
-        await syncFolder(spool);
-      }
+      await syncSpooled(spool, this.#point.series, uploads.waiting(id));
     }
     this.#confirmed = position;
     confirm(position);
-  }
-}
-
-/** One that has arrived in the store meanwhile needs no disk. */
-async function syncWaiting({ path }: SpooledSegment): Promise<void> {
-  try {
-    await syncFile(path);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
   }
 }

@@ -22,7 +22,8 @@ import { removeOlder } from './older-series.ts';
 import { isFileOf, Positions, type RestedFile } from './positions.ts';
 import { compareSeries, REGISTRY_ID } from './replica-names.ts';
 import type { SegmentUploads } from './segment-uploads.ts';
-import { type SeriesPoint, ShippedFile } from './shipped-file.ts';
+import type { SeriesPoint } from './series-point.ts';
+import { ShippedFile } from './shipped-file.ts';
 
 /** How often the log is looked at, in milliseconds; and after much was written to it. */
 const LOOK_MS = 1000;
@@ -110,6 +111,9 @@ export class ShippedRegistry implements RegistryLogKeeper {
     this.#shipping = this.#shippingFrom(parts, isKnown ? position : null);
     parts.uploads.onShipped(({ id }) => {
       if (id === REGISTRY_ID) this.#shipped();
+    });
+    parts.uploads.onLost((id) => {
+      if (id === REGISTRY_ID) this.#shipping?.file.endSeries('a segment was lost before it was stored');
     });
     this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
     this.#look();
@@ -344,6 +348,9 @@ export class ShippedRegistry implements RegistryLogKeeper {
           waiting: (id) => uploads.waiting(id),
           get bytes() {
             return uploads.bytes;
+          },
+          get away() {
+            return uploads.away;
           },
         },
         clock,

@@ -1,10 +1,12 @@
 /** What lies in the spool of one sandbox: segments that a process cut and did not store. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { syncFile, syncFolder } from '../base/effects.ts';
 import { isWinterdockError } from '../base/errors.ts';
 import { isThere } from '../base/is-there.ts';
+import { isCode } from '../storage/files.ts';
 import { verifySegment } from './ltx-reader.ts';
-import { compareSeries, parseSegmentName } from './replica-names.ts';
+import { compareSeries, parseSegmentName, type SegmentSeries, seriesName } from './replica-names.ts';
 import type { SpooledSegment } from './segment-uploads.ts';
 
 const SPOOLED = /^(\d)-([0-9a-f]{16}-[0-9a-f]{16}\.ltx)$/;
@@ -44,4 +46,20 @@ async function spooledSegment(id: string, series: string, name: string, path: st
     if (isWinterdockError(error) && error.code === 'corrupt') return null;
     throw error;
   }
+}
+
+/** Makes segments of the spool of one sandbox (`folder`, absolute) durable. What the store has by now needs no disk. */
+export async function syncSpooled(
+  folder: string,
+  series: SegmentSeries,
+  segments: readonly SpooledSegment[],
+): Promise<void> {
+  for (const { path } of segments) {
+    await syncFile(path).catch((error) => {
+      if (!isCode(error, 'ENOENT')) throw error;
+    });
+  }
+  if (segments.length === 0) return;
+  await syncFolder(join(folder, seriesName(series)));
+  await syncFolder(folder);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -137,22 +137,31 @@ test('a store that is away for a while loses no moment', async () => {
   expect(replica.gaps).toEqual([]);
 });
 
-test('a full spool costs moments, said as a gap, and not the state', async () => {
+test('a full spool costs moments, said as a gap, and not the state; no base is written until there is room', async () => {
   await begin({ spoolBytes: 100_000 });
   await dock.create('a');
   await dock.run('a', 'echo one > f.txt');
   await shipped('a');
   const store = join(folder, 'replica', 'store');
   renameSync(store, `${store}-away`);
-  for (let round = 0; round < 12; round += 1) {
+  const log = () => statSync(`${liveFile(dock, 'a')}-wal`).size;
+  const logs: number[] = [];
+  for (let round = 0; round < 30; round += 1) {
     await dock.run('a', 'head -c 1000000 /dev/urandom > big');
     await replica.files.shipNow(instanceId('a'));
+    logs.push(log());
+    if (round === 2) await vi.waitFor(() => expect(replica.uploads.away).not.toBeNull(), SOON);
   }
-  expect(replica.gaps).toContain('the spool is full');
+  expect(replica.gaps).toEqual(['the spool is full']);
+  // The log is written over all the same, and nothing waits.
+  expect(Math.max(...logs)).toBeLessThan(16 * 1024 * 1024);
+  expect(replica.uploads.bytes).toBe(0);
   renameSync(`${store}-away`, store);
   await dock.run('a', 'echo last > f.txt');
-  await shipped('a');
-  expect(textIn((await replica.restore('a')).path, '/f.txt')).toBe('last\n');
+  await vi.waitFor(async () => {
+    await shipped('a');
+    expect(textIn((await replica.restore('a')).path, '/f.txt')).toBe('last\n');
+  }, SOON);
 });
 
 test('after a kill of the server the history goes on with a base, and earlier moments stay', async () => {

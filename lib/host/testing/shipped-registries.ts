@@ -17,6 +17,7 @@ import { compareSeries, parseSegmentName, REGISTRY_ID, type SegmentPlace } from 
 import { SegmentUploads } from '../../replication/segment-uploads.ts';
 import { ShippedRegistry, type ShippedRegistryParts } from '../../replication/shipped-registry.ts';
 import { spooledSegments } from '../../replication/spool.ts';
+import { canUse } from '../../replication/testing/can-use.ts';
 import { openObjectStore } from '../../storage/object-store/open-store.ts';
 import { buildWalls } from '../../workers/walls/walls.ts';
 import { cutRegistryBase } from '../registry-base.ts';
@@ -47,7 +48,7 @@ export async function openStage(
   const registry = await openTestRegistry(registryIn(folder), { keeper });
   const walls = await buildWalls({ dataFolder, cacheFolder, maxStartMs: START_MS });
   const store = await openObjectStore(`file://${bucketIn(folder)}`, CONNECTION);
-  const uploads = new SegmentUploads({ store, log });
+  const uploads = new SegmentUploads({ store, log, isBack: () => canUse(store) });
   const spool = join(dataFolder, 'replica', 'spool', REGISTRY_ID);
   for (const found of await spooledSegments(spool, REGISTRY_ID)) {
     if ('segment' in found) uploads.add(found.segment);

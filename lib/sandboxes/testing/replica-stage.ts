@@ -10,6 +10,7 @@ import { findMoment, restoreMoment } from '../../replication/replica-reader.ts';
 import type { ReplicateClass } from '../../replication/replicate-class.ts';
 import { Replicator } from '../../replication/replicator.ts';
 import { SegmentUploads } from '../../replication/segment-uploads.ts';
+import { canUse } from '../../replication/testing/can-use.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
 import { openObjectStore } from '../../storage/object-store/open-store.ts';
 
@@ -39,7 +40,7 @@ export async function startReplica(options: {
   });
   const log = createLogger('silent');
   const gaps: string[] = [];
-  const uploads = new SegmentUploads({ store, log });
+  const uploads = new SegmentUploads({ store, log, isBack: () => canUse(store) });
   const cutter = new Cutter();
   const files = new Replicator({
     dataFolder,
