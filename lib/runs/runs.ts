@@ -17,7 +17,7 @@ import { requireInstance, serverStopping, systemAudit } from '../sandboxes/engin
 import type { AuditContext, Sandboxes, WakeReport } from '../sandboxes/sandboxes.ts';
 import { bytesOfText } from '../workers/protocol/byte-text.ts';
 import type { CallAhead, CallCut, ExecRequest, OutputChunk } from '../workers/protocol/instance.ts';
-import { StopRequest, type StopSignal } from '../workers/protocol/stop-signals.ts';
+import { StopRequest, type StopSignal, stopRequestOf } from '../workers/protocol/stop-signals.ts';
 import { KeptOutputs } from './kept-output.ts';
 import { RunFollowers } from './run-followers.ts';
 import type { RunCallOutcome, RunObserver, RunReader, RunRequest, RunStatus } from './run-types.ts';
@@ -170,7 +170,10 @@ export class Runs {
     const active = this.#active.get(run);
     if (active === undefined) return this.#statusOf(row);
     active.stoppedBy ??= audit;
-    active.abort.abort(signal === null ? undefined : new StopRequest(signal));
+    const { abort } = active;
+    const earlier = stopRequestOf(abort.signal);
+    if (earlier === null) abort.abort(signal === null ? undefined : new StopRequest(signal));
+    else earlier.send(signal);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, STOP_WAIT_MS);

@@ -1,4 +1,6 @@
 /** A script in the background that is sent a signal runs its action for it. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { expect, test, vi } from 'vitest';
 import type { ExecOutcome, InstanceProcess } from './protocol/instance.ts';
 import { StopRequest, type StopSignal } from './protocol/stop-signals.ts';
@@ -74,6 +76,108 @@ const SCRIPTS: [name: string, command: string, signal: StopSignal, exitCode: num
 test.each(SCRIPTS)('a script %s', async (name, command, signal, exitCode, said) => {
   const a = await opened(`trap-${name.replaceAll(/[^a-z]/g, '')}`);
   expect(await signalled(a, command, signal)).toEqual({ exitCode, cutOff: undefined, said });
+});
+
+/** A script, the signals that it is sent, each when it has said the line beside it, its exit code and what it says. */
+const FURTHER: [name: string, command: string, sent: [StopSignal, string][], exitCode: number, said: string[]][] = [
+  [
+    'in a loop behind the first action',
+    `trap 'echo term; exit 7' TERM; trap 'echo hup' HUP; ${LOOP}`,
+    [
+      ['HUP', 'up'],
+      ['TERM', 'hup'],
+    ],
+    7,
+    ['hup', 'term'],
+  ],
+  [
+    'that had not acted on the first yet',
+    `trap 'echo term; exit 7' TERM; trap 'echo hup; sleep 0.1; echo huh' HUP; ${LOOP}`,
+    [
+      ['HUP', 'up'],
+      ['TERM', 'up'],
+    ],
+    7,
+    ['hup', 'huh', 'term'],
+  ],
+  [
+    'of the same name twice',
+    `n=0; trap 'n=$((n+1)); echo "n $n"; [ $n = 2 ] && exit 4' INT; ${LOOP}`,
+    [
+      ['INT', 'up'],
+      ['INT', 'n 1'],
+    ],
+    4,
+    ['n 1', 'n 2'],
+  ],
+  [
+    'that goes on behind the first of three',
+    `trap 'echo hup' HUP; trap 'echo int' INT; trap 'echo term; exit' TERM; ${LOOP}`,
+    [
+      ['HUP', 'up'],
+      ['INT', 'hup'],
+      ['TERM', 'int'],
+    ],
+    0,
+    ['hup', 'int', 'term'],
+  ],
+];
+
+/** What the machine's bash makes of it. */
+async function ofBash(command: string, sent: readonly [StopSignal, string][]) {
+  const bash = spawn('bash', ['-c', command]);
+  let text = '';
+  bash.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+  });
+  const ended = once(bash, 'close');
+  for (const [signal, line] of sent) {
+    await vi.waitFor(() => expect(text.split('\n')).toContain(line), MINUTE);
+    bash.kill(`SIG${signal}`);
+  }
+  const [exitCode] = await ended;
+  return { exitCode, said: text.split('\n').filter((line) => line !== '' && line !== 'up') };
+}
+
+/** Runs a script and sends it signals, each when it has said a line. */
+async function sentAll(a: InstanceProcess, command: string, sent: readonly [StopSignal | null, string][]) {
+  const stop = new AbortController();
+  let request: StopRequest | null = null;
+  let text = '';
+  const onOutput = (chunk: { text: string }) => {
+    text += chunk.text;
+  };
+  const call = { command, timeoutMs: MINUTE, longestMs: MINUTE, background: 'run', endless: true } as const;
+  const outcome = a.exec({ ...call, commitsMeanwhile: true }, { signal: stop.signal, onOutput });
+  for (const [signal, line] of sent) {
+    await vi.waitFor(() => expect(text.split('\n')).toContain(line), MINUTE);
+    if (request !== null) request.send(signal);
+    else if (signal !== null) {
+      request = new StopRequest(signal);
+      stop.abort(request);
+    }
+  }
+  const { exitCode } = await outcome;
+  return { exitCode, said: text.split('\n').filter((line) => line !== '' && line !== 'up') };
+}
+
+test.each(FURTHER)('a further signal reaches a script %s, as in bash', async (name, command, sent, exitCode, said) => {
+  const a = await opened(`further-${name.replaceAll(/[^a-z]/g, '')}`);
+  expect(await sentAll(a, command, sent)).toEqual({ exitCode, said });
+  if (spawnSync('bash', ['--version']).status === 0) expect(await ofBash(command, sent)).toEqual({ exitCode, said });
+});
+
+test('what ends a script whatever it has comes through behind a signal, and so does one that it has no action for', async () => {
+  const a = await opened('at-last');
+  const command = `trap 'echo hup' HUP; ${LOOP}`;
+  for (const last of [null, 'TERM'] as const) {
+    const sent = [
+      ['HUP', 'up'],
+      [last, 'hup'],
+    ] satisfies [StopSignal | null, string][];
+    expect(await sentAll(a, command, sent)).toEqual({ exitCode: 130, said: ['hup'] });
+  }
+  expect(await at.say(a, 'echo there')).toBe('there\n');
 });
 
 test('what an action writes is there, and a script without one ends as before', async () => {

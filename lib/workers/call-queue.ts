@@ -72,6 +72,7 @@ export class QueuedCall {
   #secondSince = 0;
   /** In milliseconds of `performance.now()`. */
   #actsUntil = 0;
+  #endsAtOnce = false;
   /** Who stopped it while it ran. A call that its caller aborted still has an outcome. */
   stoppedBy: 'caller' | 'closing' | null = null;
 
@@ -151,7 +152,12 @@ export class QueuedCall {
 
   /** Whether it still has time for that. */
   get isActing(): boolean {
-    return performance.now() < this.#actsUntil;
+    return !this.#endsAtOnce && performance.now() < this.#actsUntil;
+  }
+
+  /** It has no time for an action any more. */
+  endAtOnce(): void {
+    this.#endsAtOnce = true;
   }
 
   /** It runs no more. */

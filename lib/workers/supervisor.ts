@@ -24,7 +24,7 @@ import {
   type ToInstance,
 } from './protocol/protocol.ts';
 import { SentSources } from './protocol/sent-sources.ts';
-import { CALL_STOP_MS, type StopSignal, stopSignalOf } from './protocol/stop-signals.ts';
+import { CALL_STOP_MS, eachStop, type StopSignal } from './protocol/stop-signals.ts';
 
 /** How long a process may take to open its file, its own start included. Clearing a large tmp takes seconds. */
 const OPEN_MS = 60_000;
@@ -219,7 +219,7 @@ export class SupervisedInstance implements ProcessMember {
     const settled = Promise.withResolvers<unknown>();
     const queued = new QueuedCall(this.#nextId++, call, settled, follower);
     this.#queue.add(queued, this.id);
-    const cancel = () => this.#cancel(queued, stopSignalOf(signal));
+    const cancel = () => eachStop(signal, (stopSignal) => this.#cancel(queued, stopSignal));
     signal?.addEventListener('abort', cancel, { once: true });
     if (signal?.aborted) cancel();
     this.#next();
@@ -261,10 +261,11 @@ export class SupervisedInstance implements ProcessMember {
 
   #stopRunning(by: 'caller' | 'closing', signal: StopSignal | null = null): void {
     const { running } = this.#queue;
-    if (running === null || running.stoppedBy) return;
-    running.stoppedBy = by;
+    if (running === null || (running.stoppedBy && (by !== 'caller' || running.stoppedBy !== by))) return;
+    if (signal === null) running.endAtOnce();
     this.#send({ type: 'abort', id: running.id, ...(signal && { signal }) });
-    this.#requireStop(running);
+    if (running.stoppedBy === null) this.#requireStop(running);
+    running.stoppedBy = by;
   }
 
   /** Kills the process when the call has not stopped in time. A call that it has not begun costs it nothing. */

@@ -4,6 +4,9 @@
  */
 import type { StopSignal } from '../../workers/protocol/stop-signals.ts';
 
+/** Those that a script is sent or sends itself, by their numbers. */
+const ORDER = ['HUP', 'INT', 'QUIT', 'USR1', 'USR2', 'ALRM', 'TERM'];
+
 type Traps = ReadonlyMap<string, string> | undefined;
 
 interface TrappingShell {
@@ -16,7 +19,8 @@ interface Pending {
   resume: () => void;
 }
 
-let pending: Pending | null = null;
+/** Each waits once, and they are acted on in the order of their numbers, as bash has it. */
+let pending: Pending[] = [];
 let current: TrappingShell | null = null;
 /** The actions of the shells around the one that runs. */
 const enclosing: Traps[] = [];
@@ -29,7 +33,7 @@ export function enterShell(shell: TrappingShell): () => void {
   return () => {
     current = outer;
     enclosing.pop();
-    if (outer === null) pending = null;
+    if (outer === null) pending = [];
   };
 }
 
@@ -45,8 +49,13 @@ export function shellDepth(): number {
 export function takeSignal(name: StopSignal, resume: () => void, depth = 0): boolean {
   const all = enclosing.length > depth ? [current?.state.traps, ...enclosing.slice(depth + 1)] : [];
   if (!all.some((traps) => traps?.has(name) || traps?.has('EXIT'))) return false;
-  pending = { name, resume };
+  addPending({ name, resume });
   return true;
+}
+
+function addPending(signal: Pending): void {
+  const others = pending.filter(({ name }) => name !== signal.name);
+  pending = [...others, signal].toSorted((a, b) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name));
 }
 
 /** Whether the shell that runs, when it has begun since `depth` was how many there are, ignores a signal. */
@@ -57,33 +66,41 @@ export function ignoresSignal(name: StopSignal, depth: number): boolean {
 /** A script sends itself a signal. False when no shell has an action for it: then nothing happens. */
 export function signalOneself(name: string): boolean {
   if (![current?.state.traps, ...enclosing].some((traps) => traps?.has(name))) return false;
-  pending = { name, resume: () => {} };
+  addPending({ name, resume: () => {} });
   return true;
 }
 
 export function isSignalled(): boolean {
-  return pending !== null;
+  return pending.length > 0;
 }
 
-/** The signal that waits. */
+/** The first signal that waits. */
 export function pendingSignal(): string | null {
-  return pending?.name ?? null;
+  return pending[0]?.name ?? null;
 }
 
 /** Runs what acts on the end of a shell, for which no signal waits. */
 export async function withoutSignal<T>(run: () => Promise<T>): Promise<T> {
   const waiting = pending;
-  pending = null;
+  pending = [];
   try {
     return await run();
   } finally {
-    pending ??= waiting;
+    for (const signal of waiting) addPending(signal);
   }
 }
 
-/** A shell acts on it: nothing waits any more. */
-export function signalTaken(): void {
-  const taken = pending;
-  pending = null;
-  taken?.resume();
+/** Takes and returns the signals that wait and that `traps` has an action for. What comes from now on waits anew. */
+export function takePending(traps: Traps): string[] {
+  const taken = pending.filter(({ name }) => traps?.has(name));
+  pending = pending.filter((signal) => !taken.includes(signal));
+  for (const { resume } of taken) resume();
+  return taken.map(({ name }) => name);
+}
+
+/** No shell acts any more on a signal that may still wait. */
+export function dropPending(name: StopSignal): void {
+  const dropped = pending.find((signal) => signal.name === name);
+  pending = pending.filter((signal) => signal !== dropped);
+  dropped?.resume();
 }

@@ -7,7 +7,7 @@ import { bytesOfText } from '../../workers/protocol/byte-text.ts';
 import { guestFiles, type MountedFiles } from './mounted-files.ts';
 import type { Outlet } from './outlets.ts';
 import { SINKS } from './output-sinks.ts';
-import { enterShell, isSignalled, pendingSignal, signalTaken, withoutSignal } from './shell-signals.ts';
+import { enterShell, isSignalled, pendingSignal, takePending, withoutSignal } from './shell-signals.ts';
 
 interface ShellResult {
   stdout: string;
@@ -140,17 +140,26 @@ export async function withTraps<Result extends ShellResult>(
 export { isSignalled } from './shell-signals.ts';
 
 /**
- * Acts on the signal that waits: runs the shell's action for it, or ends the shell when only one around it has one, or
- * an action for its end.
+ * Acts on the signals that wait: runs the shell's actions for them, one after the other, or ends the shell when only
+ * one around it has one, or an action for its end.
  */
 export async function actOnSignal(context: ShellContext, interpreter: Interpreter): Promise<void> {
-  const signal = pendingSignal();
-  if (signal === null || context.state.signal?.aborted) return;
-  const action = context.state.traps?.get(signal);
-  if (action === undefined) throw interpreter.exit(128 + SIGNALS.indexOf(signal));
-  signalTaken();
+  const { state } = context;
+  if (state.signal?.aborted) return;
+  for (const signal of takePending(state.traps)) await actOn(context, interpreter, signal);
+  const left = pendingSignal();
+  if (left !== null && !state.traps?.has(left)) throw interpreter.exit(128 + SIGNALS.indexOf(left));
+}
+
+async function actOn(context: ShellContext, interpreter: Interpreter, signal: string): Promise<void> {
+  const action = context.state.traps?.get(signal) ?? '';
   if (action === '') return;
   const shown = await runAction(context, interpreter, action, context.state.lastExitCode);
+  // What the action around it wrote is sent when that one ends, and comes first.
+  if (shown.exited && context.state.inAction) {
+    const { stdout, stderr } = shown;
+    throw Object.assign(interpreter.exit(shown.exitCode), { stdout, stderr });
+  }
   const { sinks } = guestFiles(context.fs);
   const { pipe } = context.state;
   sinks.send(pipe?.live ? pipe.output : SINKS.stdout, Buffer.from(shown.stdout, 'latin1'));

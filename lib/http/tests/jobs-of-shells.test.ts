@@ -59,6 +59,20 @@ describe('`&` at the top level of a script', () => {
     expect((await run(`kill -9 ${ended}; wait ${ended}; echo $?`)).stdout).toBe('137\n');
   });
 
+  test('a script in the background that is sent TERM in its action for HUP runs that for TERM too', async () => {
+    const script =
+      "trap 'echo term; exit 7' TERM; trap 'echo hup; sleep 600; echo never' HUP; touch ready; while :; do sleep 0.1; done";
+    const job = (await run(`bash -c "${script}" & echo $!`)).stdout.trim();
+    await vi.waitFor(async () => expect((await run('ls ready')).exit_code).toBe(0), 60_000);
+    const ended = await run(`kill -HUP ${job}; kill ${job}; wait ${job}; echo $?`);
+    expect(ended.stdout).toBe('hup\nterm\n7\n');
+    const stubborn = (
+      await run('bash -c \'trap "" TERM; touch deaf; while :; do sleep 0.1; done\' & echo $!')
+    ).stdout.trim();
+    await vi.waitFor(async () => expect((await run('ls deaf')).exit_code).toBe(0), 60_000);
+    expect((await run(`kill ${stubborn}; kill -9 ${stubborn}; wait ${stubborn}; echo $?`)).stdout).toBe('137\n');
+  });
+
   test('`wait` waits for those of the script, prints what they wrote, and knows how each ended', async () => {
     const waited = await run(
       'sleep 0.3 && echo first &\na=$!\n(exit 3) & b=$!\nwait $a; echo "a $?"; wait $b; echo "b $?"; wait; echo "all $?"; wait 99; echo "none $?"',

@@ -10,19 +10,37 @@ export const CALL_STOP_MS = 1000;
 /** How long a script has for its action, and for what follows it, before it is ended; in milliseconds. */
 export const ACTION_MS = 10_000;
 
-/** The reason of an abort that asks a script to end. */
+/** The reason of an abort that asks a script to end. It carries what the script is sent behind the first signal too. */
 export class StopRequest extends DOMException {
   readonly stopSignal: StopSignal;
+  #listener: ((signal: StopSignal | null) => void) | null = null;
 
   constructor(stopSignal: StopSignal) {
     super('It was told to end.', 'AbortError');
     this.stopSignal = stopSignal;
   }
+
+  /** Sends a further signal; null: it is to end at once. One that nobody listens for is lost: the call never began. */
+  send(signal: StopSignal | null): void {
+    this.#listener?.(signal);
+  }
+
+  /** Has the further signals passed on. One listener: the process that runs the call. */
+  onFurther(listener: (signal: StopSignal | null) => void): void {
+    this.#listener = listener;
+  }
 }
 
-/** The signal of an abort; null when it is to end at once. */
-export function stopSignalOf(signal: AbortSignal | undefined): StopSignal | null {
-  return signal?.reason instanceof StopRequest ? signal.reason.stopSignal : null;
+/** The request of an abort; null when the call is to end at once. */
+export function stopRequestOf(signal: AbortSignal | undefined): StopRequest | null {
+  return signal?.reason instanceof StopRequest ? signal.reason : null;
+}
+
+/** Calls `stop` with the signal of an abort, and with each that follows it; null: the call is to end at once. */
+export function eachStop(signal: AbortSignal | undefined, stop: (signal: StopSignal | null) => void): void {
+  const request = stopRequestOf(signal);
+  request?.onFurther(stop);
+  stop(request?.stopSignal ?? null);
 }
 
 export function isStopSignal(value: unknown): value is StopSignal {

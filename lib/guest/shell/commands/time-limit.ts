@@ -1,7 +1,7 @@
 /** The time of one command (`timeout`): its shells may act on the signal that ends it, and then have some more. */
 import type { Run } from '../../../workers/protocol/call.ts';
 import type { StopSignal } from '../../../workers/protocol/stop-signals.ts';
-import { ignoresSignal, shellDepth, signalTaken, takeSignal } from '../shell-signals.ts';
+import { dropPending, ignoresSignal, shellDepth, takeSignal } from '../shell-signals.ts';
 
 export interface TimeLimitOptions {
   /** What its shells are sent; null: it is ended at once. */
@@ -13,10 +13,12 @@ export interface TimeLimitOptions {
 export class TimeLimit {
   readonly #stop = new AbortController();
   readonly #releases: (() => void)[];
+  readonly #signal: StopSignal | null;
   #hasActed = false;
   #isIgnored = false;
 
   constructor(run: Run, ms: number, { signal, actionMs }: TimeLimitOptions) {
+    this.#signal = signal;
     const depth = shellDepth();
     const end = () => {
       if (this.isOver) return;
@@ -45,7 +47,6 @@ export class TimeLimit {
 
   release(): void {
     for (const release of this.#releases) release();
-    // No shell of it acts any more.
-    if (this.#hasActed) signalTaken();
+    if (this.#hasActed && this.#signal !== null) dropPending(this.#signal);
   }
 }
