@@ -29,6 +29,7 @@ const CHECKSUM_FLAG = 1n << 63n;
 const MOST_OF_ENTRY = 30;
 
 export type CutNowRequest = Pick<SegmentRequest, 'log' | 'target' | 'txid' | 'timeMs' | 'mostBytes'> & {
+  /** One that was confirmed: a log that began anew since goes on from there. */
   position: LogPosition;
 };
 
@@ -42,14 +43,18 @@ export function cutNow({ log: path, position, target, txid, timeMs, mostBytes }:
   if (log === null) return null;
   try {
     const { header } = log;
-    if (header === null || header.salts !== position.salts) return null;
-    const last = position.frames === 0 ? header.sums : log.sumsOf(position.frames - 1);
-    if (last === null || last[0] !== position.sums[0] || last[1] !== position.sums[1]) return null;
+    if (header === null) return null;
+    const isNew = header.salts !== position.salts;
+    // The pages of which nobody is sure would have to be read again.
+    if (isNew && position.doubtful.length > 0) return null;
+    const from = isNew ? 0 : position.frames;
+    const sums = isNew ? header.sums : position.sums;
+    const last = from === 0 ? header.sums : log.sumsOf(from - 1);
+    if (last === null || last[0] !== sums[0] || last[1] !== sums[1]) return null;
     const { pageSize } = header;
     const frameBytes = FRAME_HEADER_BYTES + pageSize;
-    const from = position.frames;
     const most = Math.max(1, Math.floor(mostBytes / frameBytes));
-    const found = log.committed(from, position.sums, most, MOST_FRAMES);
+    const found = log.committed(from, sums, most, MOST_FRAMES);
     if (found === null) return { kind: 'nothing' };
     const { end, commit } = found;
     if (found.isCut || !isDatabaseSize(commit, pageSize) || found.leastCommit < position.commit) return null;

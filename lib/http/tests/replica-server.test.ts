@@ -87,3 +87,21 @@ test('a replica that is away is said, holds nobody up, and has everything once i
   renameSync(`${bucket}-away`, bucket);
   await vi.waitFor(() => expect(holding(bucket, 'MARKER-later')).not.toEqual([]), SOON);
 });
+
+test('a stop and a start go on with the series of each sandbox and of the registry', async () => {
+  await start();
+  await make('a', 'acme', 'first');
+  await vi.waitFor(() => expect(segments('a').length).toBeGreaterThan(1), SOON);
+  await vi.waitFor(() => expect(segments('_registry').length).toBeGreaterThan(1), SOON);
+  for (const round of ['second', 'third']) {
+    await server.stop();
+    const before = [segments('a').length, segments('_registry').length];
+    await start();
+    await server.call('PUT', '/api/instances/a/volumes/workspace/kept', round);
+    await vi.waitFor(() => expect(segments('a').length).toBeGreaterThan(before[0] ?? 0), SOON);
+    await vi.waitFor(() => expect(segments('_registry').length).toBeGreaterThan(before[1] ?? 0), SOON);
+  }
+  for (const id of ['a', '_registry']) {
+    expect(new Set(segments(id).map((name) => name.split('/')[2])).size, id).toBe(1);
+  }
+});
