@@ -1,4 +1,7 @@
-/** No hook runs in a sandbox: of each that the real git runs for a command, ours says so, and of no other. */
+/**
+ * No hook runs in a sandbox: of each that the real git runs for a command, ours says so, and of no other. A commit that
+ * one could forbid is refused, and made with --no-verify.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -86,11 +89,12 @@ test.runIf(spawnSync('git', ['--version']).status === 0)(
     await sandbox.exec({ command: PREPARED });
     const different: unknown[] = [];
     for (const command of COMMANDS) {
-      const [theirs, { stderr }] = [
-        real(command, join(folder, 'r')),
-        await sandbox.exec({ command: `cd r; ${command}` }),
-      ];
-      if (namesIn(stderr).join() !== theirs.join()) different.push({ command, ours: namesIn(stderr), theirs });
+      const theirs = real(command, join(folder, 'r'));
+      const ours = command.replace(/ commit (?=-m|--amend|-am|-qm)/, ' commit --no-verify ');
+      const { stderr } = await sandbox.exec({ command: `cd r; ${ours}` });
+      const mayForbid = ours === command ? [] : ['pre-commit', 'commit-msg'];
+      const expected = theirs.filter((name) => !mayForbid.includes(name));
+      if (namesIn(stderr).join() !== expected.join()) different.push({ command, ours: namesIn(stderr), expected });
     }
     rmSync(folder, { recursive: true });
     expect(different).toEqual([]);
@@ -107,12 +111,20 @@ test('a hook counts where the settings have hooks, and when it can be run', asyn
     command:
       'git init -q r; cd r; git config user.name A; git config user.email a@b; mkdir own sub; echo x > own/commit-msg; chmod +x own/commit-msg; echo x > .git/hooks/pre-commit; mkdir .git/hooks/post-commit; echo x > sub/x; git add .',
   });
+  const refused = async (command: string) => {
+    const { stderr, exitCode } = await sandbox.exec({ command: `cd /workspace/r; ${command}` });
+    return [exitCode, /^fatal: the hook '(\S+)' may forbid this commit, and hooks do not run/.exec(stderr)?.[1]];
+  };
+  const empty = 'git commit -q --allow-empty -m';
   expect(await said('git commit -qm one')).toEqual([]);
-  expect(await said('chmod +x .git/hooks/pre-commit; git commit -q --allow-empty -m two')).toEqual(['pre-commit']);
-  expect(await said('git config core.hooksPath own; cd sub; git commit -q --allow-empty -m three')).toEqual([
-    'commit-msg',
+  expect(await refused(`chmod +x .git/hooks/pre-commit; ${empty} two`)).toEqual([1, '.git/hooks/pre-commit']);
+  expect(await refused(`git config core.hooksPath own; cd sub; ${empty} three`)).toEqual([1, 'own/commit-msg']);
+  expect(await refused(`git -c core.hooksPath=/workspace/r/own commit -q --allow-empty -m four`)).toEqual([
+    1,
+    '/workspace/r/own/commit-msg',
   ]);
-  expect(await said('git -c core.hooksPath=/workspace/r/own commit -q --allow-empty -m four')).toEqual(['commit-msg']);
+  expect(await refused(`${empty} five --no-verify`)).toEqual([0, undefined]);
+  expect(await at.say(sandbox, 'cd r; git log --format=%s')).toBe('five\none\n');
   expect(
     await said('echo y > sub/x; chmod +x own/commit-msg; mv own/commit-msg own/post-index-change; git add .'),
   ).toEqual(['post-index-change']);

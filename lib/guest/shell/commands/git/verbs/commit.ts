@@ -6,6 +6,7 @@ import { contentsOf, readObjects } from '../diff-output.ts';
 import { shortStatText, summaryText } from '../diffstat.ts';
 import type { GitContext } from '../git-context.ts';
 import { fatal, GitError } from '../git-error.ts';
+import { requireNoHook } from '../hooks.ts';
 import type { IndexEntry } from '../index-file.ts';
 import { type CommitObject, formatCommit, parsePerson } from '../objects.ts';
 import { noteHead } from '../reference-log.ts';
@@ -44,7 +45,7 @@ export async function commit(context: GitContext, args: string[]): Promise<numbe
   else if (given.length > 0) await stageGiven(context, repository, given);
   const entries = await repository.index();
   requireMerged(context, entries, 'Committing');
-  if (!line.has('no-verify')) repository.hooks.add('pre-commit');
+  if (!line.has('no-verify')) await requireNoHook(context, ['pre-commit', 'commit-msg']);
   const mergeHead = (await context.files.text(`${repository.gitdir}/MERGE_HEAD`))?.trim() ?? null;
   const files =
     given.length > 0 && !line.has('include')
@@ -91,8 +92,7 @@ export async function commit(context: GitContext, args: string[]): Promise<numbe
   if (message.trim() === '' && !line.has('allow-empty-message'))
     throw new GitError('Aborting commit due to empty commit message.', 1);
   const made = { tree, parents, author, committer, message };
-  for (const hook of ['prepare-commit-msg', ...(line.has('no-verify') ? [] : ['commit-msg'])])
-    repository.hooks.add(hook);
+  repository.hooks.add('prepare-commit-msg');
   const oid = await repository.writeRaw('commit', formatCommit(made));
   const reference = await repository.headReference();
   if (reference === null) await repository.setHead(oid);
