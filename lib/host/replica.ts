@@ -2,6 +2,7 @@
  * The second clock of a host: opens the store of WB_REPLICA_URL, claims this installation's place in it, and ships what
  * sandboxes commit. Null everywhere without that setting.
  */
+import { join } from 'node:path';
 import { backupPassphraseOf } from '../backup/backup-tasks.ts';
 import { COPIES_IN_REPLICA, copyInReplica } from '../backup/replica-extras.ts';
 import { ShippedKeys } from '../backup/shipped-keys.ts';
@@ -20,6 +21,7 @@ import { removeReplicaOf } from '../replication/replica-removal.ts';
 import { Replicator } from '../replication/replicator.ts';
 import { SegmentUploads } from '../replication/segment-uploads.ts';
 import type { ShippedRegistry } from '../replication/shipped-registry.ts';
+import { SteadyClock } from '../replication/steady-clock.ts';
 import { systemAudit } from '../sandboxes/engine.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { WatchedStore } from '../storage/object-store/watched-store.ts';
@@ -93,11 +95,12 @@ export async function createReplica(
     isBack: async () => (await watched.check()).away === null,
   });
   const cutter = new Cutter();
+  const steady = new SteadyClock(clock, join(config.dataFolder, 'replica', 'clock'));
   const files = new Replicator({
     dataFolder: config.dataFolder,
     uploads,
     cutter,
-    clock,
+    clock: steady,
     log,
     term: host.term,
     classOf,
@@ -165,7 +168,7 @@ export async function createReplica(
       await watch.start();
       const helper = { config, states: states(), log };
       await keeper?.start({
-        ...{ uploads, cutter, clock, log, store, term: host.term },
+        ...{ uploads, cutter, clock: steady, log, store, term: host.term },
         ...{ dataFolder: config.dataFolder, spoolBytes: config.store.spoolBytes },
         cutBase: (request, signal) => cutRegistryBase(helper, request, signal),
       });

@@ -71,6 +71,11 @@ export class Positions {
     }
   }
 
+  /** Every one, with its id. */
+  all(): [string, RestPosition][] {
+    return [...this.#known];
+  }
+
   get(id: string): RestPosition | null {
     return this.#known.get(id) ?? null;
   }

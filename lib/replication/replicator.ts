@@ -5,14 +5,13 @@
  */
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { makeFolder, unlinkFile } from '../base/effects.ts';
+import { makeFolder } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { isThereNow } from '../base/strangers-file.ts';
 import type { FileRecord, InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
-import { namesIn } from '../storage/inventory.ts';
 import { ShippedMark } from '../storage/shipped-mark.ts';
 import type { Cutter } from './cutter.ts';
 import { isFileOf, Positions, type RestedFile } from './positions.ts';
@@ -21,8 +20,9 @@ import type { RecoveryPoint, ReplicaOfFiles, ReplicaStatus } from './replica-of-
 import { type ReplicateClass, replicateText, shipsCommits } from './replicate-class.ts';
 import type { SegmentUploads, SpooledSegment } from './segment-uploads.ts';
 import type { SeriesPoint } from './series-point.ts';
-import { ShippedFile, type ShippedFileParts } from './shipped-file.ts';
-import { spooledSegments } from './spool.ts';
+import { ShippedFile } from './shipped-file.ts';
+import type { ShippedFileParts } from './shipped-file-parts.ts';
+import { leadsTo, tidySpools } from './spool.ts';
 
 /** How often the logs are looked at, in milliseconds. */
 const LOOK_MS = 1000;
@@ -85,18 +85,17 @@ export class Replicator implements ReplicaOfFiles {
     this.#positions = new Positions(join(this.#folder, 'positions'));
     this.#uploads = parts.uploads;
     this.#uploads.onShipped((segment) => this.#shipped(segment));
-    this.#uploads.onLost((id) => this.#lost(id as InstanceId));
+    this.#uploads.onLost((id) => void this.#lost(id as InstanceId));
   }
 
   /** Reads where replicas end, and what an earlier process left in the spool. Before any sandbox wakes. */
   async prepare(): Promise<void> {
     await makeFolder(this.#spool);
     await this.#positions.open();
-    for (const id of [...namesIn(this.#spool)]) {
-      for (const found of await spooledSegments(join(this.#spool, id), id)) {
-        if ('segment' in found) this.#uploads.add(found.segment);
-        else await unlinkFile(found.broken);
-      }
+    for (const segment of await tidySpools(this.#spool)) this.#uploads.add(segment);
+    // Where something is missing between the store and a position, what followed could not be restored.
+    for (const [id, position] of this.#positions.all()) {
+      if (!position.isShipped && !leadsTo(this.#uploads.waiting(id), position)) this.replaced(id as InstanceId);
     }
   }
 
@@ -185,6 +184,8 @@ export class Replicator implements ReplicaOfFiles {
     const point: SeriesPoint | null = isKnown && !this.#stale.has(id) ? position : null;
     if (point !== null && position?.isShipped) this.#shippedMs.set(id, point.timeMs);
     const mark = new ShippedMark(path);
+    this.#open.get(id)?.file.letLogGo();
+    this.#open.get(id)?.mark.close();
     this.#open.set(id, {
       mark,
       file: this.#shippedFile(id, path, point, {
@@ -348,7 +349,7 @@ export class Replicator implements ReplicaOfFiles {
     for (const [id, open] of this.#open) {
       if (!open.isOpen || !open.file.isBehind) continue;
       open.behindSinceMs ??= now;
-      if (now - open.lookedMs < open.everyMs - LOOK_MS / 2) continue;
+      if (now - open.lookedMs < open.everyMs - LOOK_MS / 2 && !open.file.isLong) continue;
       open.lookedMs = now;
       void this.#ship(id, open);
     }
@@ -368,7 +369,8 @@ export class Replicator implements ReplicaOfFiles {
     }, FAST_LOOK_MS).unref();
   }
 
-  #lost(id: InstanceId): void {
+  async #lost(id: InstanceId): Promise<void> {
+    await this.#resting.get(id);
     const open = this.#open.get(id);
     if (open !== undefined) open.file.endSeries('a segment was lost before it was stored');
     else if (this.#positions.get(id) !== null) this.replaced(id);

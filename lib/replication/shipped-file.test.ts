@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -195,4 +204,39 @@ test('a series ends after a day, and when its base is outweighed; a restore need
     expect(hashOf(await restored())).toBe(hashOf(seen()));
   }
   expect(gaps).toEqual([]);
+});
+
+test('a long log stays confirmed when nothing was committed since, and is not shipped again', async () => {
+  const shipped = shipping();
+  for (let more = 0; more < 18; more += 1) db.exec('INSERT INTO t (data) VALUES (randomblob(4000000))');
+  await shipped.ship();
+  const told = confirmed;
+  expect(told?.frames).toBeGreaterThan(1000);
+  const { point } = shipped;
+  utimesSync(`${file}-wal`, 1, 1);
+  await shipped.ship();
+  expect(confirmed).toEqual(told);
+  expect(shipped.point).toEqual(point);
+});
+
+test('a log that was confirmed is confirmed again after a base was read beside it', async () => {
+  const shipped = shipping();
+  write(5_000_000);
+  await shipped.ship();
+  const told = confirmed;
+  shipped.endSeries('it is tested');
+  await shipped.ship();
+  expect(told?.frames).toBeGreaterThan(1000);
+  expect(confirmed).toEqual(told);
+});
+
+test('a file that is gone when it is at rest leaves no log in the spool', async () => {
+  const shipped = shipping();
+  write();
+  await shipped.ship();
+  shipped.keepLog();
+  write();
+  expect(await shipped.rest(join(folder, 'nowhere'))).toBeNull();
+  expect(readdirSync(join(folder, 'spool', 'a')).filter((name) => name.startsWith('log-'))).toEqual([]);
+  expect(gaps).toHaveLength(1);
 });

@@ -6,14 +6,12 @@
 import { join } from 'node:path';
 import { linkFileNow, makeFolderNow, syncFolderNow, unlinkFile, unlinkFileNow } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
 import { bytesAtNow, lookAtNow } from '../base/strangers-file.ts';
 import type { CutResult, LogPosition } from './cut.ts';
 import { cutNow } from './cut-now.ts';
-import type { Cutter } from './cutter.ts';
 import { BASE_LEVEL, newSeries, type SegmentSeries, segmentFile, seriesName } from './replica-names.ts';
-import type { SegmentUploads } from './segment-uploads.ts';
 import { isLongSeries, type SeriesPoint } from './series-point.ts';
+import type { ShippedFileParts } from './shipped-file-parts.ts';
 import { syncSpooled } from './spool.ts';
 
 /** Frames of a log above which it may be written over, once they are safe: SQLite's own default. */
@@ -22,31 +20,12 @@ const CONFIRM_FRAMES = 1000;
 const MOST_FRAMES_WAITING = 32_768;
 /** Bytes of a log in one segment, at most, but for one transaction that has more. */
 const CUT_BYTES = 16 * 1024 * 1024;
+/** Half of what the writer of a log goes to before it waits. */
+const LONG_LOG_BYTES = 32 * 1024 * 1024;
 /** Attempts at a base of a file whose log is written over meanwhile. */
 const MOST_BASES = 3;
 /** Confirms nothing. */
 const NOWHERE = { salts: '0'.repeat(16), frames: 0 };
-
-export interface ShippedFileParts {
-  id: string;
-  /** Absolute, of the database. */
-  file: string;
-  /** Absolute folder of its spool. */
-  spool: string;
-  term: number;
-  cutter: Pick<Cutter, 'cutSegment' | 'cutBase' | 'cutFirstPage'>;
-  uploads: Pick<SegmentUploads, 'add' | 'drop' | 'waiting' | 'bytes' | 'away'>;
-  clock: { now(): number };
-  log: Logger;
-  /** Bytes of the spool of all sandboxes, at most. */
-  spoolBytes: number;
-  /** Frames of a log above which it is confirmed without being asked. Default: 1 000. */
-  confirmFrames?: number;
-  /** Lets who writes the log write over what is confirmed. */
-  confirm: (position: Pick<LogPosition, 'salts' | 'frames'>) => void;
-  /** A new series begins because the former one could not be continued. */
-  onGap: (why: string) => void;
-}
 
 /** A segment that is about to be cut. */
 interface Target {
@@ -63,8 +42,9 @@ export class ShippedFile {
   #lastTimeMs: number;
   /** Of the last frame that was cut; null before the first of a log. */
   #position: LogPosition | null = null;
-  /** The last position that was confirmed. */
+  /** The last position that was confirmed, and whether it still is. */
   #confirmed: LogPosition | null = null;
+  #isTold = false;
   /** The page that entering WAL writes beside the log is still to be cut. */
   #isEntering = true;
   #seen = '';
@@ -95,6 +75,11 @@ export class ShippedFile {
   /** Whether something may have been committed that was not cut. Looks at the log's stat. */
   get isBehind(): boolean {
     return this.#point === null || this.#stamp() !== this.#seen;
+  }
+
+  /** Whether something may have been committed to a log so long that its writer may soon wait for a confirmation. */
+  get isLong(): boolean {
+    return this.isBehind && bytesAtNow(this.#log()) >= LONG_LOG_BYTES;
   }
 
   /** Absolute: the second name of the log; null: it has one. */
@@ -182,10 +167,11 @@ export class ShippedFile {
     return this.#next(async () => {
       await this.#shipLast();
       try {
-        if (this.#point !== null) await this.#cutFirstPage(resting);
-        this.letLogGo();
+        await this.#cutFirstPage(resting);
       } catch (error) {
         this.#gap(`its file at rest could not be read: ${messageOf(error)}`);
+      } finally {
+        this.letLogGo();
       }
       return this.#point;
     });
@@ -251,6 +237,7 @@ export class ShippedFile {
     if (cut.kind !== 'segment') return;
     await unlinkFile(passed.path);
     this.#confirmed = cut.position;
+    this.#isTold = true;
     confirm(cut.position);
   }
 
@@ -291,6 +278,7 @@ export class ShippedFile {
     const started: SeriesPoint = { series: newSeries(term, timeMs), txid: 0, timeMs, baseBytes: 0, sinceBytes: 0 };
     // What was confirmed may be under way: a log that begins anew behind it is no gap.
     if (this.#confirmed !== null) confirm(NOWHERE);
+    this.#isTold = false;
     const target = this.#target(started, BASE_LEVEL);
     const { path, txid } = target;
     const log = this.#log();
@@ -306,7 +294,10 @@ export class ShippedFile {
     this.#add(target, base.bytes);
     if (cut.kind === 'nothing') return base.bytes;
     this.#add(first, cut.bytes);
-    return base.bytes + cut.bytes + (cut.isMore ? ((await this.#follow(true)) ?? 0) : 0);
+    const bytes = base.bytes + cut.bytes + (cut.isMore ? ((await this.#follow(true)) ?? 0) : 0);
+    // Another base would need this log as well.
+    if (this.#point !== null) this.#point = { ...this.#point, baseBytes: bytes, sinceBytes: 0 };
+    return bytes;
   }
 
   /** What a process that has ended left is cut to its end first. */
@@ -381,7 +372,8 @@ export class ShippedFile {
     if (position === null || this.#kept !== null || this.#point === null) return;
     const { confirmFrames = CONFIRM_FRAMES } = this.#parts;
     if (position.frames < confirmFrames && !confirms) return;
-    const isConfirmed = position.salts === this.#confirmed?.salts && position.frames === this.#confirmed.frames;
+    const isConfirmed =
+      this.#isTold && position.salts === this.#confirmed?.salts && position.frames === this.#confirmed.frames;
     if (isConfirmed && !confirms) return;
     const { uploads, spoolBytes, id, spool, confirm } = this.#parts;
     if (uploads.bytes > spoolBytes && (uploads.away !== null || position.frames > MOST_FRAMES_WAITING)) {
@@ -395,6 +387,7 @@ export class ShippedFile {
       await syncSpooled(spool, this.#point.series, uploads.waiting(id));
     }
     this.#confirmed = position;
+    this.#isTold = true;
     confirm(position);
   }
 }

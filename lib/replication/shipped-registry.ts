@@ -24,6 +24,7 @@ import { compareSeries, REGISTRY_ID } from './replica-names.ts';
 import type { SegmentUploads } from './segment-uploads.ts';
 import type { SeriesPoint } from './series-point.ts';
 import { ShippedFile } from './shipped-file.ts';
+import { leadsTo } from './spool.ts';
 
 /** How often the log is looked at, in milliseconds; and after much was written to it. */
 const LOOK_MS = 1000;
@@ -102,7 +103,8 @@ export class ShippedRegistry implements RegistryLogKeeper {
     const positions = new Positions(join(parts.dataFolder, 'replica', 'registry'));
     await positions.open();
     const position = positions.get(REGISTRY_ID);
-    const isKnown = position !== null && this.#found !== null && isFileOf(position, this.#found);
+    const isWhole = position !== null && (position.isShipped || leadsTo(parts.uploads.waiting(REGISTRY_ID), position));
+    const isKnown = isWhole && this.#found !== null && isFileOf(position, this.#found);
     this.#lastTimeMs = position?.timeMs ?? 0;
     // From here on the file is another one.
     await positions.remove(REGISTRY_ID);

@@ -1,10 +1,11 @@
 /** What lies in the spool of one sandbox: segments that a process cut and did not store. */
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { syncFile, syncFolder } from '../base/effects.ts';
+import { basename, dirname, join } from 'node:path';
+import { syncFile, syncFolder, unlinkFile } from '../base/effects.ts';
 import { isWinterdockError } from '../base/errors.ts';
 import { isThere } from '../base/is-there.ts';
 import { isCode } from '../storage/files.ts';
+import { namesIn } from '../storage/inventory.ts';
 import { verifySegment } from './ltx-reader.ts';
 import { compareSeries, parseSegmentName, type SegmentSeries, seriesName } from './replica-names.ts';
 import type { SpooledSegment } from './segment-uploads.ts';
@@ -14,7 +15,10 @@ const SPOOLED = /^(\d)-([0-9a-f]{16}-[0-9a-f]{16}\.ltx)$/;
 /** A segment that is whole, or the path of something that is none: half a file after a power cut, a kept log. */
 export type SpooledFile = { segment: SpooledSegment } | { broken: string };
 
-/** Everything in `folder` (absolute), the oldest first, of `id`. A segment counts if its checksum is right. */
+/**
+ * Everything in `folder` (absolute), the oldest first, of `id`. A segment counts if its checksum is right, and that of
+ * each before it in its series: behind a hole nothing can be restored.
+ */
 export async function spooledSegments(folder: string, id: string): Promise<SpooledFile[]> {
   if (!isThere(folder)) return [];
   const segments: SpooledSegment[] = [];
@@ -30,8 +34,13 @@ export async function spooledSegments(folder: string, id: string): Promise<Spool
       }
     }
   }
-  segments.sort((one, other) => compareSeries(one.series, other.series) || one.min - other.min);
-  return [...segments.map((segment) => ({ segment })), ...broken.map((path) => ({ broken: path }))];
+  const holes = broken.filter((path) => SPOOLED.test(basename(path)));
+  const isBehindHole = ({ path }: SpooledSegment) =>
+    holes.some((hole) => dirname(hole) === dirname(path) && numberIn(hole) < numberIn(path));
+  const whole = segments.filter((segment) => !isBehindHole(segment));
+  broken.push(...segments.filter(isBehindHole).map(({ path }) => path));
+  whole.sort((one, other) => compareSeries(one.series, other.series) || one.min - other.min);
+  return [...whole.map((segment) => ({ segment })), ...broken.map((path) => ({ broken: path }))];
 }
 
 async function spooledSegment(id: string, series: string, name: string, path: string): Promise<SpooledSegment | null> {
@@ -62,4 +71,25 @@ export async function syncSpooled(
   if (segments.length === 0) return;
   await syncFolder(join(folder, seriesName(series)));
   await syncFolder(folder);
+}
+
+/** Its number as it sorts, whatever its level. */
+const numberIn = (path: string) => basename(path).slice('0-'.length);
+
+/** Whether what waits for the store (in order) leads to segment `txid` of a series without a hole. */
+export function leadsTo(waiting: readonly SpooledSegment[], { series, txid }: { series: SegmentSeries; txid: number }) {
+  const own = waiting.filter((segment) => compareSeries(segment.series, series) === 0);
+  return own.at(-1)?.max === txid && own.every(({ min }, at) => at === 0 || own[at - 1]?.max === min - 1);
+}
+
+/** What every spool below `spool` (absolute) has that can be stored; what cannot is removed. */
+export async function tidySpools(spool: string): Promise<SpooledSegment[]> {
+  const segments: SpooledSegment[] = [];
+  for (const id of [...namesIn(spool)]) {
+    for (const found of await spooledSegments(join(spool, id), id)) {
+      if ('segment' in found) segments.push(found.segment);
+      else await unlinkFile(found.broken);
+    }
+  }
+  return segments;
 }

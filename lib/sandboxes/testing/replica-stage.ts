@@ -10,6 +10,7 @@ import { findMoment, restoreMoment } from '../../replication/replica-reader.ts';
 import type { ReplicateClass } from '../../replication/replicate-class.ts';
 import { Replicator } from '../../replication/replicator.ts';
 import { SegmentUploads } from '../../replication/segment-uploads.ts';
+import { SteadyClock } from '../../replication/steady-clock.ts';
 import { canUse } from '../../replication/testing/can-use.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
 import { openObjectStore } from '../../storage/object-store/open-store.ts';
@@ -46,7 +47,7 @@ export async function startReplica(options: {
     dataFolder,
     uploads,
     cutter,
-    clock,
+    clock: new SteadyClock(clock, join(dataFolder, 'replica', 'clock')),
     log,
     term: 1,
     classOf: options.classOf ?? (() => ({ kind: 'every', everyMs: 1000 })),
