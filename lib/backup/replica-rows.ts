@@ -76,7 +76,8 @@ export function hasJustBegun(row: InstanceRow, registryMs: number): boolean {
   return state === 'active' && isFresh && !isOfCopy && registryMs - stateSince * 1000 < YOUNG_MS;
 }
 
-/** Whether a sandbox was used after the moment that the replica has: what it wrote then may be missing. */
+/** Whether a sandbox was used after the moment that the replica can make: what it wrote then may be missing. */
 export function isBehind({ state, updated }: InstanceRow, moment: FoundMoment | undefined): boolean {
-  return state === 'active' && moment !== undefined && updated * 1000 > moment.timeMs + NOTED_MS;
+  if (moment === undefined) return false;
+  return moment.isShort || (state === 'active' && updated * 1000 > moment.timeMs + NOTED_MS);
 }

@@ -11,6 +11,7 @@ import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { decodeHeader, HEADER_BYTES } from './ltx-header.ts';
 import { type Rebuilt, rebuild } from './rebuild.ts';
 import {
+  begunMs,
   compareSeries,
   parseSegmentName,
   replicaPrefix,
@@ -39,6 +40,8 @@ export interface FoundMoment {
   timeMs: number;
   chain: readonly SegmentPlace[];
   bytes: number;
+  /** Whether something later is there that cannot be made: a segment before it is missing. */
+  isShort: boolean;
 }
 
 /**
@@ -52,6 +55,7 @@ export async function findMoment(
   signal?: AbortSignal,
 ): Promise<FoundMoment | null> {
   const { allSeries, bytes } = await seriesOf(store, id, signal);
+  let isShort = false;
   for (const { series, segments } of allSeries.reverse()) {
     const ends = endsOf(segments);
     const timeOf = async (place: SegmentPlace) => {
@@ -60,11 +64,14 @@ export async function findMoment(
     };
     const last = atMs === null ? ends.length - 1 : await lastUpTo(ends, atMs, timeOf);
     const end = ends[last];
+    if (last === ends.length - 1 && (atMs === null || begunMs(series) <= atMs)) {
+      isShort ||= segments.some(({ max }) => max > (end?.max ?? 0));
+    }
     if (end === undefined) continue;
     const chain = chainTo(segments, end.max);
     if (chain === null) continue;
     const sum = chain.reduce((all, place) => all + (bytes.get(segmentName(place)) ?? 0), 0);
-    return { series, timeMs: await timeOf(end), chain, bytes: sum };
+    return { series, timeMs: await timeOf(end), chain, bytes: sum, isShort };
   }
   return null;
 }

@@ -19,7 +19,7 @@ import { createLogger } from '../base/log.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { Cutter } from './cutter.ts';
-import { newSeries } from './replica-names.ts';
+import { newSeries, segmentName } from './replica-names.ts';
 import { findMoment, restoreMoment } from './replica-reader.ts';
 import { SegmentUploads } from './segment-uploads.ts';
 import type { SeriesPoint } from './series-point.ts';
@@ -239,4 +239,21 @@ test('a file that is gone when it is at rest leaves no log in the spool', async 
   expect(await shipped.rest(join(folder, 'nowhere'))).toBeNull();
   expect(readdirSync(join(folder, 'spool', 'a')).filter((name) => name.startsWith('log-'))).toEqual([]);
   expect(gaps).toHaveLength(1);
+});
+
+test('a moment after which a segment is missing says that later ones cannot be made', async () => {
+  const shipped = shipping();
+  for (let more = 0; more < 4; more += 1) {
+    write();
+    await shipped.ship();
+  }
+  await uploads.whenShipped('a');
+  const whole = await findMoment(store, 'a', null);
+  expect(whole?.isShort).toBe(false);
+  const missing = whole?.chain[2];
+  if (missing === undefined) throw new Error('There is no such segment.');
+  rmSync(join(folder, 'store', segmentName(missing)));
+  const short = await findMoment(store, 'a', null);
+  expect(short?.chain.at(-1)?.max).toBe(missing.max - 1);
+  expect(short?.isShort).toBe(true);
 });
