@@ -45,7 +45,9 @@ export class RestingFiles {
   /** Looks through all rows once; afterwards at what the replicator says. */
   start(): void {
     this.#parts.files.onStale(() => this.#run());
-    this.#working = this.#all()
+    // A killed server leaves what it was copying.
+    this.#working = discard(join(this.#parts.config.dataFolder, 'replica', 'resting'))
+      .then(() => this.#all())
       .catch((error: unknown) => this.#parts.log.warn({ error: messageOf(error) }, 'files at rest were not looked at'))
       .then(() => {
         this.#working = null;

@@ -234,22 +234,23 @@ export class Replicator implements ReplicaOfFiles {
     const { id } = row;
     const open = this.#open.get(id);
     if (open === undefined) {
-      if (this.#parts.classOf(row).kind !== 'off') this.#track(id, this.#restedUnseen(id, record));
+      if (this.#parts.classOf(row).kind !== 'off') void this.#track(id, this.#restedUnseen(id, record));
       return;
     }
     this.#open.delete(id);
     open.mark.close();
     const path = join(this.#parts.dataFolder, file);
-    this.#track(id, this.#rest(id, open, path, record));
+    void this.#track(id, this.#rest(id, open, path, record));
   }
 
-  #track(id: InstanceId, work: Promise<void>): void {
+  #track(id: InstanceId, work: Promise<void>): Promise<void> {
     const tracked = work
       .catch((error: unknown) => this.#warn(id, error))
       .finally(() => {
         if (this.#resting.get(id) === tracked) this.#resting.delete(id);
       });
     this.#resting.set(id, tracked);
+    return tracked;
   }
 
   /** The file of a sandbox that was not shipped has moved, and is the one that the replica has, or is another one. */
@@ -296,11 +297,10 @@ export class Replicator implements ReplicaOfFiles {
     if (file === null || this.#open.has(id) || this.#dropped.has(id)) return;
     const shipped = this.#shippedFile(id, path, null, { confirm: () => undefined, onGap: () => undefined });
     if (shipped.isSpoolFull) return;
-    await shipped.shipLast();
-    const { point } = shipped;
-    if (point === null || this.#open.has(id)) return;
+    await this.#track(id, shipped.shipLast());
+    if (shipped.point === null || this.#open.has(id)) return;
     this.#stale.delete(id);
-    await this.#note(id, point, restedOf(file));
+    await this.#note(id, shipped.point, restedOf(file));
   }
 
   /** Whether the replica of a row at rest ends with its file. */
