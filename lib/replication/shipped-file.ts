@@ -13,6 +13,7 @@ import { BASE_LEVEL, newSeries, type SegmentSeries, segmentFile, seriesName } fr
 import { isLongSeries, type SeriesPoint } from './series-point.ts';
 import type { ShippedFileParts } from './shipped-file-parts.ts';
 import { syncSpooled } from './spool.ts';
+import { spoolCutter } from './spool-cutter.ts';
 
 /** Frames of a log above which it may be written over, once they are safe: SQLite's own default. */
 const CONFIRM_FRAMES = 1000;
@@ -58,7 +59,7 @@ export class ShippedFile {
 
   /** `point`: where the replica of the file ends, which is as the file is now; null: a new series begins. */
   constructor(parts: ShippedFileParts, point: SeriesPoint | null, lastTimeMs: number) {
-    this.#parts = parts;
+    this.#parts = { ...parts, cutter: spoolCutter(parts.cutter) };
     this.#point = point;
     this.#lastTimeMs = lastTimeMs;
   }
