@@ -50,18 +50,23 @@ test('a sandbox says what is promised of its replica and how far it is, and so d
   expect(shipped.map((path) => path.split('/')[1])).toContain('early');
   expect(shipped.map((path) => path.split('/')[1])).not.toContain('own');
 
-  expect(await replication()).toMatchObject({
-    url: `file://${bucket()}`,
-    replicate: '5s',
-    away: null,
-    spool: { bytes: 0, limit_bytes: 1_000_000 },
-    lag: { behind: 0, max_s: 0, mean_s: 0 },
-    requests: { count: expect.any(Number), shared: false },
-    late: null,
-  });
+  // The registry is shipped meanwhile.
+  await vi.waitFor(
+    async () =>
+      expect(await replication()).toMatchObject({
+        url: `file://${bucket()}`,
+        replicate: '5s',
+        away: null,
+        spool: { bytes: 0, limit_bytes: 1_000_000 },
+        lag: { behind: 0, max_s: 0, mean_s: 0 },
+        requests: { count: expect.any(Number), shared: false },
+        late: null,
+      }),
+    { timeout: 60_000 },
+  );
   expect((await replication())?.requests.count).toBeGreaterThan(0);
   for (const line of ['winterdock_replica_lag_seconds{stat="max"} 0', 'winterdock_replica_spool_bytes 0'])
-    expect(await metrics()).toContain(line);
+    await vi.waitFor(async () => expect(await metrics()).toContain(line), { timeout: 60_000 });
   expect(await metrics()).not.toContain('early');
 });
 
