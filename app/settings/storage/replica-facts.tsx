@@ -2,8 +2,8 @@
 import { QuotaMeter } from '#components/figures/quota-meter.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { Fact, FactList } from '#components/ui/fact-list.tsx';
-import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
+import { PlaceFacts } from './place-facts.tsx';
 import { figures, lagInWords, promiseInWords } from './words.ts';
 
 export function ReplicaPlace({ replication, rendered }: Pick<Storage, 'replication'> & { rendered: number }) {
@@ -19,18 +19,7 @@ export function ReplicaPlace({ replication, rendered }: Pick<Storage, 'replicati
   return (
     <div className="grid gap-5">
       <FactList>
-        <Fact name="Place">
-          <code className="text-[0.8125rem]">{url}</code>
-        </Fact>
-        <Fact name="State">
-          {away === null ? (
-            'can be used'
-          ) : (
-            <span className="text-fault-ink">
-              away since <RelativeTime at={away.since} rendered={rendered} />: {away.why}
-            </span>
-          )}
-        </Fact>
+        <PlaceFacts url={url} away={away} rendered={rendered} />
         <Fact name="Largest lag">
           <span className={late === null ? '' : 'text-fault-ink'}>{lagInWords(lag)}</span>
         </Fact>

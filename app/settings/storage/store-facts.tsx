@@ -4,6 +4,7 @@ import { sizeInWords } from '#components/ui/durations.ts';
 import { Fact, FactList } from '#components/ui/fact-list.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
+import { PlaceFacts } from './place-facts.tsx';
 import { ackInWords, figures, uploadsInWords } from './words.ts';
 
 export function StoreFacts({ store, rendered }: Pick<Storage, 'store'> & { rendered: number }) {
@@ -19,18 +20,7 @@ export function StoreFacts({ store, rendered }: Pick<Storage, 'store'> & { rende
   return (
     <div className="grid gap-5">
       <FactList>
-        <Fact name="Place">
-          <code className="text-[0.8125rem]">{store.url}</code>
-        </Fact>
-        <Fact name="State">
-          {away === null ? (
-            'can be used'
-          ) : (
-            <span className="text-fault-ink">
-              away since <RelativeTime at={away.since} rendered={rendered} />: {away.why}
-            </span>
-          )}
-        </Fact>
+        <PlaceFacts url={store.url} away={away} rendered={rendered} />
         <Fact name="Sandboxes in it">{figures(store.rows)}</Fact>
         <Fact name="Uploads">
           {uploadsInWords(uploads)}
