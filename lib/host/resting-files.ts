@@ -79,10 +79,12 @@ export class RestingFiles {
   #run(): void {
     this.#isAgain = true;
     if (this.#working !== null || this.#ending.signal.aborted) return;
-    this.#working = this.#stale().finally(() => {
-      this.#working = null;
-      if (this.#isAgain) this.#run();
-    });
+    this.#working = this.#stale()
+      .catch((error: unknown) => this.#parts.log.warn({ error: messageOf(error) }, 'files at rest were not looked at'))
+      .then(() => {
+        this.#working = null;
+        if (this.#isAgain) this.#run();
+      });
   }
 
   async #stale(): Promise<void> {

@@ -83,6 +83,20 @@ test('what is given up is in the spool no more, and nobody waits for it', async 
   await sending.stop();
 });
 
+test('what was given up before it was sent is not lost, and what came after it is sent', async () => {
+  const sending = uploads();
+  const lost: string[] = [];
+  sending.onLost((id) => lost.push(id));
+  const first = spooled('a', 1);
+  sending.add(first);
+  rmSync(first.path);
+  await sending.drop('a');
+  sending.add(spooled('a', 2));
+  await sending.whenShipped('a');
+  expect([shipped, lost]).toEqual([['a 2'], []]);
+  await sending.stop();
+});
+
 test('a stop leaves in the spool what the store has not', async () => {
   const sending = uploads();
   rmSync(join(folder, 'disk', 'store'), { recursive: true });

@@ -150,6 +150,8 @@ export class SegmentUploads {
         this.#failures = 0;
       } catch (error) {
         if (signal.aborted) return;
+        // It was given up before it was opened.
+        if (this.#waiting.get(id)?.[0] !== segment) continue;
         if (isCode(error, 'ENOENT')) await this.#lost(id);
         else this.#failed(id, error);
         return;
