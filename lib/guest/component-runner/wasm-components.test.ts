@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { wasmOfAssemblyScript, wasmOfWat } from '#peers/wasm.ts';
+import type { WinterdockError } from '../../base/errors.ts';
 import { parseVfsPath } from '../../vfs/paths.ts';
 import { isRunning, stage } from '../../workers/testing/stage.ts';
 import { callOne, componentOf } from './testing/component.ts';
@@ -192,10 +193,25 @@ describe('hostile WebAssembly', () => {
       imports: '(import "winterdock" "log" (func $log (param i32 i32)))',
       body: '(loop $again (call $log (i32.const 0) (i32.const 60000)) (br $again))',
     });
-    const { result, logs: text } = await callOne(process, await wasm(logs, { uses: ['log'] }), {}, { timeoutMs: 500 });
-    expect(result.error?.kind).toBe('timeout');
-    expect(text.length).toBeLessThan(1.1 * 1024 * 1024);
-    expect((await process.exec({ command: 'echo alive' })).stdout).toBe('alive\n');
     await process.kill('killed');
+    const endless = await wasm(logs, { uses: ['log'] });
+    /** What is said after it. Where its interpreter has no turn within a second it is ended from outside. */
+    const stopped = async (id: string) => {
+      const other = open(id);
+      const { result, logs: text } = await callOne(other, endless, {}, { timeoutMs: 500 });
+      expect(result.error?.kind).toBe('timeout');
+      expect(text.length).toBeLessThan(1.1 * 1024 * 1024);
+      const said = await other.exec({ command: 'echo alive' }).then(
+        ({ stdout }) => stdout,
+        ({ extra }: WinterdockError) => extra.cause,
+      );
+      await other.kill('killed');
+      return said;
+    };
+    const said = [];
+    for (let tries = 1; tries <= 5 && said.at(-1) !== 'alive\n'; tries += 1)
+      said.push(await stopped(`wasm-logs-${tries}`));
+    expect(said.at(-1)).toBe('alive\n');
+    expect(said.slice(0, -1).every((cause) => cause === 'timeout')).toBe(true);
   });
 });

@@ -39,6 +39,7 @@ export const GUEST_PARTS = [
     'system_errors',
     'timer_queue',
     'webcrypto',
+    'zone',
   ],
 ] as const;
 

@@ -6,6 +6,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import zlib from 'node:zlib';
+import { isTimeZone, offsetAt } from '../../base/zoned-time.ts';
 import type { HostFunction } from './javascript-bridge.ts';
 
 const HASHES = [
@@ -65,6 +66,7 @@ export function programHost(mostBytes: number): Record<string, HostFunction> {
   return {
     url: (question) => JSON.stringify(addressAnswer(JSON.parse(String(question)) as unknown[])),
     intl: (question) => JSON.stringify(languageAnswer(JSON.parse(String(question)) as unknown[]) ?? null),
+    zone: (name, moment) => JSON.stringify(zoneAnswer(String(name), Number(moment))),
     hashes: () => HASHES,
     hash: (name, data, key) => {
       const algorithm = String(name);
@@ -139,6 +141,13 @@ function special(value: unknown): unknown {
   return 'number' in value ? Number(value.number) : value;
 }
 
+/** The offset of a zone at a moment, and how it is called then. Both in milliseconds. */
+function zoneAnswer(timeZone: string, moment: number): [offset: number, name: string] {
+  const parts = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'long' }).formatToParts(moment);
+  const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? timeZone;
+  return [offsetAt(Math.floor(moment / 1000), timeZone) * 1000, name];
+}
+
 function languageAnswer([kind, locales, options, method, values]: unknown[]): unknown {
   const [name, asked] = [String(kind), String(method)];
   const isStatic = asked === 'supportedLocalesOf';
@@ -162,4 +171,13 @@ function languageAnswer([kind, locales, options, method, values]: unknown[]): un
   if (name === 'Segmenter') return [...(made as unknown as Intl.Segmenter).segment(text)];
   const work = made[asked] as (...given: unknown[]) => unknown;
   return work.apply(made, args);
+}
+
+/** Those that are as without TZ. */
+const UTC = /^(?:|UTC|GMT|UCT|Zulu|Etc\/(?:UTC|GMT|UCT|Zulu))$/;
+
+/** The zone of the tz database that TZ names; null: the clocks show UTC. */
+export function zoneIn(env: Readonly<Record<string, string>>): string | null {
+  const name = env.TZ?.replace(/^:/, '') ?? '';
+  return UTC.test(name) || !isTimeZone(name) ? null : name;
 }

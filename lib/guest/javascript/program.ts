@@ -2,6 +2,7 @@
  * A program of the shell's `js`: its modules, its timers and its end, as Node has them. Owns the order in which its
  * parts run; what they reach outside are texts and bytes. Knows nothing of the shell.
  */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import { monotonicMs } from '../../workers/protocol/monotonic.ts';
@@ -13,7 +14,7 @@ import { JavaScriptFetch } from './javascript-fetch.ts';
 import { failedResult } from './javascript-values.ts';
 import { declaredKind, type ModuleFiles, resolveModule } from './module-files.ts';
 import type { ProgramFiles } from './program-files.ts';
-import { programHost } from './program-host.ts';
+import { programHost, zoneIn } from './program-host.ts';
 import { ProgramModules, withMeta } from './program-modules.ts';
 import { Rejections } from './quickjs-binary.ts';
 
@@ -42,6 +43,8 @@ export interface Program extends Omit<JavaScriptRun, 'values' | 'vfs' | 'file'> 
   /** `print`: the value of the code is printed; `check`: nothing runs. */
   mode: 'run' | 'module' | 'print' | 'check';
   args: readonly string[];
+  /** What `process.argv` names as the script where that is no file. */
+  script?: string;
   env: Record<string, string>;
   /** Its input as the shell has it. */
   stdinText: string;
@@ -366,8 +369,8 @@ class RunningProgram {
   }
 
   #settings(): Record<string, unknown> {
-    const { name, main, mode, isFile, args, cwd, umask, modules } = this.#program;
-    const argv = [`/usr/bin/${name}`, ...(isFile ? [main] : []), ...args];
+    const { name, main, mode, isFile, args, script, cwd, umask, modules } = this.#program;
+    const argv = [`/usr/bin/${name}`, ...(isFile ? [main] : script === undefined ? [] : [script]), ...args];
     return {
       name,
       main,
@@ -379,6 +382,7 @@ class RunningProgram {
       isModule: mode === 'module' || (isFile && declaredKind(modules, main) === 'module'),
       isPrinted: mode === 'print',
       version: VERSION,
+      zone: zoneIn(this.#program.env),
       builtins: BUILTINS,
       parts: GUEST_PARTS,
       absent: ABSENT,

@@ -41,7 +41,7 @@ async function answersOf(sandbox: InstanceProcess, scripts: readonly FileScript[
   const ran = await sandbox.exec({
     command: `cd /workspace; rm -rf cases; mkdir -p ${numbers.map((number) => `cases/${number}`).join(' ')}; cd cases/0
 python3 - <<'END OF PROGRAM'\n${program}\nEND OF PROGRAM\n`,
-    timeoutMs: 60_000,
+    timeoutMs: 600_000,
   });
   const trees = await sandbox.exec({
     command: `cd /workspace/cases; for number in ${numbers.join(' ')}; do cd $number; ${TREE_COMMAND}; printf '\\001'; cd ..; done`,
@@ -72,7 +72,7 @@ describe.each(batches.map((scripts) => ({ scripts })))('$scripts.0.title, and on
   beforeAll(async () => {
     box ??= at.open('file-scripts');
     answers = await answersOf(box, scripts);
-  }, 150_000);
+  });
 
   test.each(scripts.map(({ title }, number) => ({ title, number })))('$title', ({ title, number }) => {
     expect(answers[number]).toEqual(recorded[title]);

@@ -16,7 +16,7 @@ const DEFAULT_TIME = '%a %b %e %H:%M:%S %Z %Y';
 /** A number as text: whole numbers in full, others with six digits, as `%.6g` writes them. */
 export function textOfNumber(value: number): string {
   if (Number.isInteger(value)) return Math.abs(value) < 1e16 ? String(value) : BigInt(value).toString();
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? '+nan' : value > 0 ? '+inf' : '-inf';
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? '-nan' : value > 0 ? '+inf' : '-inf';
   const exponent = Math.floor(Math.log10(Math.abs(value)));
   const isWide = exponent < -4 || exponent >= DIGITS;
   const text = isWide ? value.toExponential(DIGITS - 1) : value.toPrecision(DIGITS);
@@ -58,12 +58,6 @@ export function recordsOf(text: string, separator: string | number | undefined):
 export function systime(): number {
   if (refuses('clock')) throw new Stopped('stopped');
   return Math.floor(Date.now() / 1000);
-}
-
-/** From 0 to below 1. Throws `Stopped` for a component that does not declare random numbers. */
-export function random(): number {
-  if (refuses('random')) throw new Stopped('stopped');
-  return Math.random();
 }
 
 /** gawk's strftime: a format and seconds since the epoch. */

@@ -146,7 +146,7 @@ sys.exit("ü")`;
   expect((await hex('python', 'echo {} | python3 -m json.tool; echo "print(1, end=str())" | python3')).out).toBe(
     '7b7d0a31',
   );
-}, 180_000);
+});
 
 test('JavaScript in the shell reads and writes any byte, and text with such bytes gives them back', async () => {
   const ways = {

@@ -25,17 +25,13 @@ test.each([
     'print into a file',
     (lines: number) => `awk 'BEGIN { for (i = 0; i < ${lines}; i++) print i > "/tmp/f" }'; wc -l < /tmp/f`,
   ],
-])(
-  '%s of awk costs as much for each line, however many there are',
-  async (_, script) => {
-    const run = async (lines: number) => expect(Number((await shell.exec(script(lines))).stdout)).toBe(lines);
-    await run(2_000);
-    const some = await costOf(() => run(10_000));
-    const many = await costOf(() => run(40_000));
-    expect(many / some).toBeLessThan(9);
-  },
-  120_000,
-);
+])('%s of awk costs as much for each line, however many there are', async (_, script) => {
+  const run = async (lines: number) => expect(Number((await shell.exec(script(lines))).stdout)).toBe(lines);
+  await run(2_000);
+  const some = await costOf(() => run(10_000));
+  const many = await costOf(() => run(40_000));
+  expect(many / some).toBeLessThan(9);
+});
 
 test('a sort by two keys costs a few times what a plain one does', async () => {
   const rule: SortRule = {
@@ -70,4 +66,4 @@ test('a sort by two keys costs a few times what a plain one does', async () => {
   const first = sorted.slice(0, 3).map(({ line }) => line.split(' ')[3]);
   expect(first).toEqual(['0', '0', '0']);
   expect(twice / once).toBeLessThan(15);
-}, 120_000);
+});

@@ -25,13 +25,13 @@ const REFUSED: readonly string[] = [
 
 test('a device behind a group, a function, a shell or a descriptor runs on', async () => {
   const a = at.open('whole');
-  const printed = await a.exec({ command: WHOLE.join('\n'), timeoutMs: 60_000 });
+  const printed = await a.exec({ command: WHOLE.join('\n'), timeoutMs: 600_000 });
   expect(printed).toMatchObject({ stdout: WHOLE.map(() => '9000000\n').join(''), stderr: '', exitCode: 0 });
 });
 
 test.each(REFUSED)('%s fails with a sentence', async (command) => {
   const a = at.open(`refused-${REFUSED.indexOf(command)}`);
-  const done = await a.exec({ command: `(${command}) > /dev/null; echo $?`, timeoutMs: 60_000 });
+  const done = await a.exec({ command: `(${command}) > /dev/null; echo $?`, timeoutMs: 600_000 });
   expect(done).toMatchObject({ stdout: '1\n', stderr: expect.stringContaining('it has no end') });
 });
 

@@ -40,6 +40,9 @@ const READERS = new Set(
   ).split(' '),
 );
 
+/** They take what their scripts have read. */
+const SHELLS = new Set(['bash', 'sh']);
+
 interface Taken {
   stdinTaken?: { bytes: number; block: number } | undefined;
 }
@@ -56,12 +59,27 @@ export function take(
   alsoOf: (descriptor: number, length: number) => void,
 ): void {
   const isOwn = given !== '' && state.groupStdin === given && deviceAround(state) === undefined;
-  if (!isOwn || !READERS.has(name.slice(name.lastIndexOf('/') + 1))) return;
+  const program = name.slice(name.lastIndexOf('/') + 1);
+  const isShell = SHELLS.has(program) && result.stdinTaken !== undefined && result.stdinTaken.bytes > 0;
+  if (!isOwn || !(isShell || READERS.has(program))) return;
   const { bytes, block } = result.stdinTaken ?? { bytes: given.length, block: 1 };
   const isFile = state.groupFile?.endsWith(given) === true;
   const length = Math.min(given.length, isFile ? bytes : Math.max(block, Math.ceil(bytes / block) * block));
   state.groupStdin = given.slice(length);
   if (state.groupStdinSourceFd !== undefined) alsoOf(state.groupStdinSourceFd, length);
+}
+
+/** The result of a shell that was called, with how much of its input it has read. */
+export function withTaken<T extends Taken>(result: T, given: string | undefined, left: string | undefined): T {
+  if (given === undefined || left === undefined || !given.endsWith(left)) return result;
+  return { ...result, stdinTaken: { bytes: given.length - left.length, block: 1 } };
+}
+
+/** A subshell without an input of its own has ended, and has left so much of its shell's. */
+export function keepLeft(state: InputState, left: string | undefined): void {
+  const { groupStdin } = state;
+  if (left !== undefined && groupStdin !== undefined && left.length < groupStdin.length && groupStdin.endsWith(left))
+    state.groupStdin = left;
 }
 
 /** What takes part of a device as its input, so that the commands in it are told. */

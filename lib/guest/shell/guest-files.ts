@@ -115,13 +115,13 @@ export class GuestFiles implements IFileSystem {
 
   async writeFile(path: string, content: Content, options?: Encoding): Promise<void> {
     const port = this.#ports.get(path);
-    if (port) return port.write(bytesOf(content, options));
+    if (port !== undefined) return port.write(bytesOf(content, options));
     await this.#yieldIfDue();
     if (this.sinks.has(path)) return void this.sinks.send(path, bytesOf(content, options));
     if (path === '/dev/null') return;
     const address = this.#addressForFile(path);
-    const isNew = this.#vfs.entry(address.path, address.volume) === null;
     noteContent(content.length);
+    const isNew = this.#vfs.entry(address.path, address.volume) === null;
     asPosix(path, () => this.#vfs.put(address.path, bytesOf(content, options), address.volume));
     if (isNew) this.#mask(address, 0o666);
   }
@@ -130,12 +130,16 @@ export class GuestFiles implements IFileSystem {
     if (this.sinks.has(path) || path === '/dev/null') return this.writeFile(path, content, options);
     await this.#yieldIfDue();
     const address = this.#addressForFile(path);
-    const added = bytesOf(content, options);
-    const before = this.#vfs.get(address.path, address.volume);
-    if (before !== null && added.byteLength === 0) return;
-    const whole = before === null ? added : Buffer.concat([before, added]);
-    asPosix(path, () => this.#vfs.put(address.path, whole, address.volume));
-    if (before === null) this.#mask(address, 0o666);
+    if (asPosix(path, () => this.#append(address, bytesOf(content, options)))) this.#mask(address, 0o666);
+  }
+
+  #append({ path, volume }: VfsAddress, added: Uint8Array): boolean {
+    return this.#vfs.append(path, volume, () => {
+      const before = this.#vfs.get(path, volume);
+      const whole = before === null ? added : Buffer.concat([before, added]);
+      if (before === null || added.byteLength > 0) this.#vfs.put(path, whole, volume);
+      return before === null;
+    });
   }
 
   async exists(path: string): Promise<boolean> {

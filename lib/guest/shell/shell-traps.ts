@@ -7,7 +7,7 @@ import { bytesOfText } from '../../workers/protocol/byte-text.ts';
 import { guestFiles, type MountedFiles } from './mounted-files.ts';
 import type { Outlet } from './outlets.ts';
 import { SINKS } from './output-sinks.ts';
-import { enterShell, isSignalled, pendingSignal, takePending, withoutSignal } from './shell-signals.ts';
+import { enterShell, isSignalled, pendingSignal, takeFatal, takePending, withoutSignal } from './shell-signals.ts';
 
 interface ShellResult {
   stdout: string;
@@ -73,7 +73,9 @@ export function trap(context: ShellContext, args: readonly string[]): ShellResul
         : 'invalid signal specification';
       stderr += `bash: trap: ${specification}: ${reason}\n`;
     } else if (resets) traps.delete(condition);
-    else traps.set(condition, first);
+    else if (condition === 'CHLD' && first !== '') {
+      stderr += `bash: trap: ${specification}: actions at the end of a command or job are not supported\n`;
+    } else traps.set(condition, first);
   }
   return { stdout: '', stderr, exitCode: stderr === '' ? 0 : 1 };
 }
@@ -98,7 +100,7 @@ function listed(traps: ReadonlyMap<string, string>, only: readonly string[]): st
   return CONDITIONS.filter((condition) => traps.has(condition) && (only.length === 0 || chosen.includes(condition)))
     .map((condition) => {
       const action = `'${(traps.get(condition) ?? '').replaceAll("'", "'\\''")}'`;
-      return `trap -- ${action} ${SIGNALS.indexOf(condition) > 0 ? 'SIG' : ''}${condition}\n`;
+      return `trap -- ${action} ${/^(?:EXIT|ERR|RETURN)$/.test(condition) ? '' : 'SIG'}${condition}\n`;
     })
     .join('');
 }
@@ -118,6 +120,9 @@ export async function withTraps<Result extends ShellResult>(
   try {
     const result = await ended(interpreter, async () => {
       const done = await run();
+      // One that ends this shell alone has ended what ran, or came during the last command.
+      const fatal = kept === undefined && isSignalled() ? takeFatal(state.traps) : null;
+      if (fatal !== null) return { ...done, exitCode: 128 + SIGNALS.indexOf(fatal) };
       // It came during the last command.
       if (isSignalled()) await withOutputOf(done, interpreter, () => actOnSignal(context, interpreter));
       return done;

@@ -26,7 +26,7 @@ timeout --preserve-status -s INT 0.3 bash -c 'trap "exit 7" INT; python3 -c "whi
 timeout -s KILL 0.3 bash -c 'trap "echo never" EXIT; sleep 20'; echo $?
 trap 'echo outer' TERM; timeout 0.3 sleep 20; echo $?
 timeout -k 0.3 0.3 bash -c 'trap "" TERM; while :; do sleep 0.1; done'; echo $?`,
-    timeoutMs: 60_000,
+    timeoutMs: 600_000,
   });
   expect(done.stdout.split('\n')).toEqual(
     [['term', 124], ['cleaned', 124], ['term', 'goes on', 124], ['unmoved', 124], [7], [137], [124], [137], ['']]

@@ -251,6 +251,7 @@ hidden(globalThis, Symbol.for('js.resolve'), (from, asked) => {
   return url.pathToFileURL(host.resolve(specifier, from, 'import')).href;
 });
 internal('locale');
+if (settings.zone !== null) internal('zone').use(settings.zone);
 
 module.exports = {
   /** Runs the compiled body of a CommonJS program. */

@@ -5,7 +5,13 @@ const { stringify } = JSON;
 const hidden = (target, name, value) =>
   Object.defineProperty(target, name, { value, writable: true, configurable: true });
 const ask = (kind, locales, options, method, values) =>
-  JSON.parse(host.intl(stringify([kind, locales, options, method, values])));
+  JSON.parse(host.intl(stringify([kind, locales, zoned(kind, options), method, values])));
+/** Dates are shown in the zone of TZ where no other one is asked for. */
+const zoned = (kind, options) =>
+  exports.zone === null || !['Date', 'DateTimeFormat'].includes(kind) || options?.timeZone !== undefined
+    ? options
+    : { ...options, timeZone: exports.zone };
+exports.zone = null;
 /** In these, the order of units is the order of every language with Latin letters. */
 const PLAIN = /^[a-z0-9]*$/;
 const compare = String.prototype.localeCompare;

@@ -1,4 +1,6 @@
 /** `column`: lines of text in columns, filled one after the other or, with `-t`, as a table. As util-linux has it. */
+
+import { textWidth } from '../text-width.ts';
 import { type CommandCall, type OwnCommand, reasonOf, textLines } from './own-command.ts';
 
 const WIDTH = 80;
@@ -72,7 +74,7 @@ export const column: OwnCommand = {
 
 /** Fills columns with lines, from top to bottom or row by row. Columns stand at tabulator stops. */
 function fill(call: CommandCall, lines: readonly string[], how: { width: number; byRow: boolean }): void {
-  const longest = Math.max(0, ...lines.map(widthOf));
+  const longest = Math.max(0, ...lines.map(textWidth));
   if (longest >= how.width) {
     call.print(lines.map((line) => `${line}\n`).join(''));
     return;
@@ -85,7 +87,7 @@ function fill(call: CommandCall, lines: readonly string[], how: { width: number;
     const row = how.byRow ? Math.floor(at / columns) : at % height;
     rows[row] = [...(rows[row] ?? []), line];
   });
-  const tabs = (cell: string) => '\t'.repeat(Math.ceil((step - widthOf(cell)) / TAB));
+  const tabs = (cell: string) => '\t'.repeat(Math.ceil((step - textWidth(cell)) / TAB));
   const text = (row: readonly string[]) =>
     row.map((cell, at) => (at === row.length - 1 ? cell : cell + tabs(cell))).join('');
   call.print(rows.map((row) => `${text(row)}\n`).join(''));
@@ -142,12 +144,12 @@ function numbersOf(list: string | null, names: readonly string[] | null, table: 
 }
 
 function aligned(rows: readonly string[][], { right, between }: { right: boolean[]; between: string }): string {
-  const widths = right.map((_, at) => Math.max(0, ...rows.map((cells) => widthOf(cells[at] ?? ''))));
+  const widths = right.map((_, at) => Math.max(0, ...rows.map((cells) => textWidth(cells[at] ?? ''))));
   const last = widths.length - 1;
   return rows
     .map((cells) => {
       const padded = cells.map((cell, at) => {
-        const blanks = ' '.repeat(Math.max(0, (widths[at] ?? 0) - widthOf(cell)));
+        const blanks = ' '.repeat(Math.max(0, (widths[at] ?? 0) - textWidth(cell)));
         if (right[at]) return blanks + cell;
         return at === last ? cell : cell + blanks;
       });
@@ -162,18 +164,4 @@ function jsonOf(rows: readonly string[][], names: readonly string[], name: strin
     return `{\n${fields.join(',\n')}\n      }`;
   });
   return `{\n   ${JSON.stringify(name)}: [\n      ${items.join(',')}\n   ]\n}\n`;
-}
-
-/** Columns of a terminal that a text takes: wide characters take two. */
-function widthOf(text: string): number {
-  let width = 0;
-  for (const char of text)
-    width += /\p{Mn}|\p{Cf}/u.test(char)
-      ? 0
-      : /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(
-            char,
-          )
-        ? 2
-        : 1;
-  return width;
 }

@@ -100,7 +100,6 @@ test.runIf(spawnSync('git', ['--version']).status === 0)(
     expect(different).toEqual([]);
     expect(await at.say(sandbox, 'ls')).toBe('r\n');
   },
-  240_000,
 );
 
 test('a hook counts where the settings have hooks, and when it can be run', async () => {

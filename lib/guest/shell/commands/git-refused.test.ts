@@ -127,7 +127,7 @@ test('a command or an option that is not built fails with a sentence and does no
   }
   expect(wrong).toEqual([]);
   expect(await state()).toBe(before);
-}, 240_000);
+});
 
 test('every command that is listed as supported runs, and each that is not known is named', async () => {
   const sandbox = at.open('git-known');

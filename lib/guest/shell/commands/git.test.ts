@@ -10,14 +10,10 @@ import { formatOutcome, recordedCases } from './testing/recorded-cases.ts';
 const at = stage();
 const IDENTITY = 'git config --global user.name A; git config --global user.email a@b';
 
-test.each(recordedCases('git'))(
-  'git answers as the real one: $name',
-  async ({ name, script, outcome }) => {
-    const { stdout, stderr, exitCode } = await at.open(`git-${name}`).exec({ command: script });
-    expect(formatOutcome({ stdout, stderr, exitCode })).toBe(outcome);
-  },
-  120_000,
-);
+test.each(recordedCases('git'))('git answers as the real one: $name', async ({ name, script, outcome }) => {
+  const { stdout, stderr, exitCode } = await at.open(`git-${name}`).exec({ command: script });
+  expect(formatOutcome({ stdout, stderr, exitCode })).toBe(outcome);
+});
 
 test.runIf(spawnSync('git', ['--version']).status === 0)(
   'the machine’s git finds no fault in a repository of ours',
@@ -35,7 +31,6 @@ test.runIf(spawnSync('git', ['--version']).status === 0)(
     expect(git('log', '--format=%s').stdout.split('\n').sort()).toEqual(['', 'four', 'one', 'three', 'two']);
     rmSync(folder, { recursive: true });
   },
-  60_000,
 );
 
 test('what needs a network, bundles and other commands say that they are not supported', async () => {

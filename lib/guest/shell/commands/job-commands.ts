@@ -15,7 +15,8 @@ import {
 import { isStopSignal, type StopSignal } from '../../../workers/protocol/stop-signals.ts';
 import { APART, LAST_JOB, REFUSE_COMMAND, START_COMMAND } from '../background-statements.ts';
 import { defineCommand } from '../bash.ts';
-import { signalOneself } from '../shell-signals.ts';
+import { currentPid, signalOneself } from '../shell-signals.ts';
+import { JOB_PROCESS_COMMANDS, type JobProcesses } from './job-processes.ts';
 
 /** What the commands need of the call that runs. */
 export interface ShellJobCaller {
@@ -47,6 +48,8 @@ const SHELLS_OWN = new Set([
 ]);
 /** What `$$` is. */
 const SHELL_PID = '1';
+/** Signals that a job can be sent, by name or number. */
+const KNOWN_SIGNAL = /^(?:0|(?:SIG)?(?:HUP|INT|QUIT|KILL|TERM)|1|2|3|9|15)$/i;
 const INTERRUPTED = 130;
 const NO_CHILD = 127;
 const REFUSED = 2;
@@ -63,6 +66,9 @@ export function jobCommands(caller: () => ShellJobCaller): Command[] {
     defineCommand('jobs', (args) => list(caller(), args)),
     defineCommand('kill', (args) => kill(caller(), args)),
     defineCommand('disown', (args) => disown(caller(), args)),
+    ...Object.entries(JOB_PROCESS_COMMANDS).map(([name, command]) =>
+      defineCommand(name, (args) => command(processesOf(caller()), args)),
+    ),
     ...['fg', 'bg'].map((name) => defineCommand(name, async () => result('', `bash: ${name}: no job control\n`, 1))),
   ];
 }
@@ -205,9 +211,20 @@ function line(caller: ShellJobCaller, { job, command }: ShellJobStatus, back: nu
   return `[${caller.numbers.get(job)}]${mark}  ${withNumber ? `${job} ` : ''}Running                 ${command} &\n`;
 }
 
+function processesOf(caller: ShellJobCaller): JobProcesses {
+  return {
+    running: async () => (await numbered(caller)).map(({ job, command }) => ({ pid: job, command })),
+    stop: async (job, signal) => {
+      if (!KNOWN_SIGNAL.test(signal)) return false;
+      if (signal !== '0') await caller.ask({ op: 'stop', job, signal: stopSignalNamed(signal) });
+      return true;
+    },
+  };
+}
+
 async function kill(caller: ShellJobCaller, args: string[]): Promise<ExecResult> {
   const words = [...args];
-  if (words[0] === '-l') return result('HUP INT KILL TERM\n');
+  if (words[0] === '-l' || words[0] === '-L') return listedSignals(words.slice(1));
   let signal = 'TERM';
   const first = words[0];
   if (first === '-s' || first === '-n') signal = words.splice(0, 2)[1] ?? '';
@@ -215,9 +232,13 @@ async function kill(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
   if (words[0] === '--') words.shift();
   if (words.length === 0)
     return result('', 'kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ...\n', 2);
-  const own = words.every((word) => word === SHELL_PID) ? signalNamed(signal) : null;
-  if (own !== null && signalOneself(own)) return result('');
-  if (!/^(?:0|(?:SIG)?(?:HUP|INT|QUIT|KILL|TERM)|1|2|3|9|15)$/i.test(signal)) {
+  const isMain = words.every((word) => word === SHELL_PID);
+  const own = isMain || words.every((word) => word === currentPid()) ? signalNamed(signal) : null;
+  if (own !== null) {
+    signalOneself(own, isMain);
+    return result('');
+  }
+  if (!KNOWN_SIGNAL.test(signal)) {
     return result(
       '',
       `bash: kill: ${signal}: not supported: a run can be ended (TERM, KILL, INT, HUP, QUIT) or asked after (0)\n`,
@@ -240,12 +261,46 @@ async function kill(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
   return result('', stderr, exitCode);
 }
 
+/** Signals by their numbers, from 1 on, as Linux has them; 32 and 33 have none. */
+const SIGNALS = [
+  ...'HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP'.split(' '),
+  ...'TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS'.split(' '),
+  ...['', '', 'RTMIN', ...Array.from({ length: 15 }, (_, at) => `RTMIN+${at + 1}`)],
+  ...[...Array.from({ length: 14 }, (_, at) => `RTMAX-${14 - at}`), 'RTMAX'],
+];
+const SIGNAL_COLUMNS = 5;
+/** An exit code above it is that of a command which a signal ended. */
+const BY_SIGNAL = 128;
+
+/** `kill -l`: all signals, or the number of each name and the name of each number. */
+function listedSignals(words: readonly string[]): ExecResult {
+  if (words.length === 0) {
+    const all = SIGNALS.flatMap((name, at) => (name === '' ? [] : [`${String(at + 1).padStart(2)}) SIG${name}`]));
+    const lines = Array.from({ length: Math.ceil(all.length / SIGNAL_COLUMNS) }, (_, at) =>
+      all.slice(at * SIGNAL_COLUMNS, (at + 1) * SIGNAL_COLUMNS).join('\t'),
+    );
+    return result(`${lines.join('\n')}\n`);
+  }
+  let [stdout, stderr] = ['', ''];
+  for (const word of words) {
+    const number = /^\d+$/.test(word) ? Number(word) : null;
+    const wanted = number === null ? null : number > BY_SIGNAL ? number - BY_SIGNAL : number;
+    const name = wanted === 0 ? 'EXIT' : (SIGNALS[(wanted ?? 0) - 1] ?? '');
+    const at = number === null ? SIGNALS.indexOf(word.toUpperCase().replace(/^SIG/, '')) : -1;
+    if (number !== null && name !== '') stdout += `${name}\n`;
+    else if (number === null && word !== '' && at !== -1) stdout += `${at + 1}\n`;
+    else stderr += `bash: kill: ${word}: invalid signal specification\n`;
+  }
+  return result(stdout, stderr, stderr === '' ? 0 : 1);
+}
+
 /** The name of a signal that a script may have an action for, without `SIG`; null for another. */
 function signalNamed(text: string): string | null {
   const numbers: Readonly<Record<string, string>> = {
     1: 'HUP',
     2: 'INT',
     3: 'QUIT',
+    9: 'KILL',
     10: 'USR1',
     12: 'USR2',
     14: 'ALRM',

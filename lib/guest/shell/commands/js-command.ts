@@ -41,7 +41,7 @@ function visibleButBytes(text: string): string {
     .join('');
 }
 
-type Source = Pick<Program, 'code' | 'main' | 'isFile' | 'mode' | 'args' | 'stdinText'>;
+type Source = Pick<Program, 'code' | 'main' | 'isFile' | 'mode' | 'args' | 'script' | 'stdinText'>;
 interface JsSystem extends CommandSystem {
   files: () => GuestFiles;
 }
@@ -148,7 +148,12 @@ async function sourceOf(
     return refused(`${name}: this is QuickJS with Node's interface, not Node.js: it has no version of Node.js\n`, 1);
   }
   if (first === undefined || first === '-')
-    return { code: stdinText, main, isFile: false, mode, args: others, stdinText: '' };
+    return {
+      ...{ code: stdinText, main, isFile: false, mode, stdinText: '' },
+      args: others,
+      // Where stdin is named, its name is that of the script.
+      ...(first === '-' && { script: '-' }),
+    };
   const inline = /^(?:-e|--eval|-p|-pe|--print)(?:=(.*))?$/s.exec(first);
   if (inline !== null) {
     const [code, ...passed] = inline[1] === undefined ? others : [inline[1], ...others];

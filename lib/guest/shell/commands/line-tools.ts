@@ -1,6 +1,7 @@
 /** `fold`, `nl`, `rev` and `tac`: what is done to each line, or to their order. */
 import { textOfBytes } from '../../../workers/protocol/byte-text.ts';
 import type { CommandCall, OwnCommand } from './own-command.ts';
+import { translateRegex } from './posix-regex.ts';
 import { byteLines, printBytes, textInputs } from './text-inputs.ts';
 
 const TAB = 8;
@@ -93,6 +94,10 @@ export const nl: OwnCommand = {
       letters: 'b:d:f:h:i:l:n:ps:v:w:',
       long: {
         'body-numbering=': 'b',
+        'footer-numbering=': 'f',
+        'header-numbering=': 'h',
+        'join-blank-lines=': 'l',
+        'section-delimiter=': 'd',
         'line-increment=': 'i',
         'number-format=': 'n',
         'number-separator=': 's',
@@ -102,23 +107,44 @@ export const nl: OwnCommand = {
       },
     });
     const value = (key: string) => options.findLast((option) => option.key === key)?.value ?? null;
-    const style = value('b') ?? 't';
-    if (!/^[atn]$/.test(style)) call.end(`invalid body numbering style: ‘${style}’`);
+    const styles = {
+      header: styleOf(call, value('h') ?? 'n', 'header'),
+      body: styleOf(call, value('b') ?? 't', 'body'),
+      footer: styleOf(call, value('f') ?? 'n', 'footer'),
+    };
+    const joined = numberOf(call, value('l'), 1, 'line number of blank lines');
+    const delimiter = Buffer.from(delimiterOf(value('d') ?? '\\:')).toString('latin1');
+    const starts = new Map(
+      (['footer', 'body', 'header'] as const).map((part, at) => [delimiter.repeat(at + 1), part] as const),
+    );
     const format = value('n') ?? 'rn';
     if (!/^(ln|rn|rz)$/.test(format)) call.end(`invalid line numbering format: ‘${format}’`);
     const width = numberOf(call, value('w'), 6, 'line number field width');
     const step = numberOf(call, value('i'), 1, 'line number increment');
     const separator = Buffer.from(value('s') ?? '\t').toString('latin1');
-    let number = numberOf(call, value('v'), 1, 'starting line number');
+    const first = numberOf(call, value('v'), 1, 'starting line number');
+    const renumbers = !options.some(({ key }) => key === 'p');
+    let number = first;
     const shown = () => {
       const digits = String(number);
       number += step;
       return format === 'ln' ? digits.padEnd(width) : digits.padStart(width, format === 'rz' ? '0' : ' ');
     };
+    let style = styles.body;
+    let blanks = 0;
     for await (const { bytes } of textInputs(call, operands)) {
       for (const line of byteLines(bytes)) {
         const text = line.endsWith('\n') ? line.slice(0, -1) : line;
-        const isNumbered = style === 'a' || (style === 't' && text !== '');
+        const part = delimiter === '' ? undefined : starts.get(text);
+        if (part !== undefined) {
+          style = styles[part];
+          if (renumbers) number = first;
+          blanks = 0;
+          printBytes(call, '\n');
+          continue;
+        }
+        blanks = text === '' ? blanks + 1 : 0;
+        const isNumbered = style === 'all' ? text !== '' || blanks % joined === 0 : style(text);
         const before = isNumbered ? shown() + separator : ' '.repeat(width + separator.length);
         printBytes(call, `${before}${text}\n`);
       }
@@ -126,3 +152,23 @@ export const nl: OwnCommand = {
     return undefined;
   },
 };
+
+/** Which lines of a part are numbered: `all`, also blank ones, or by their text (a byte a character). */
+type NumberedLines = 'all' | ((text: string) => boolean);
+
+function styleOf(call: CommandCall, given: string, part: string): NumberedLines {
+  if (given === 'a') return 'all';
+  if (given === 't') return (text) => text !== '';
+  if (given === 'n') return () => false;
+  if (!given.startsWith('p')) call.end(`invalid ${part} numbering style: ‘${given}’`);
+  try {
+    const { source } = translateRegex(given.slice(1), { syntax: 'basic', unicode: true, lineEnd: '' });
+    const pattern = new RegExp(source, 'u');
+    return (text) => pattern.test(textOfBytes(Buffer.from(text, 'latin1')));
+  } catch {
+    return call.end(`invalid ${part} numbering style: ‘${given}’`);
+  }
+}
+
+/** One character stands for itself and a colon. */
+const delimiterOf = (given: string) => ([...given].length === 1 ? `${given}:` : given);

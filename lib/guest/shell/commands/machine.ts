@@ -1,6 +1,6 @@
 /**
- * `uname`, `arch`, `hostname`, `ulimit`, `nproc`, `getconf`, `tty`, `sync`, `ps`, `pgrep` and `pkill`: what a sandbox
- * says of itself as a machine. It shows nothing of the host, and no processes but the shell.
+ * `uname`, `arch`, `hostname`, `ulimit`, `nproc`, `getconf`, `tty` and `sync`: what a sandbox
+ * says of itself as a machine. It shows nothing of the host.
  */
 import { type CommandCall, marked, type OwnCommand } from './own-command.ts';
 
@@ -160,44 +160,5 @@ export const sync: OwnCommand = {
   main(call: CommandCall) {
     call.options({ letters: 'df', long: { data: 'd', 'file-system': 'f' } });
     return 0;
-  },
-};
-
-const NO_TIME = '00:00:00';
-
-/** The rows of `ps`: the shell, and `ps` itself. */
-export const ps: OwnCommand = {
-  like: 'procps 4.0.2',
-  main(call: CommandCall) {
-    const [first = ''] = call.args;
-    const line = ['ps', ...call.args].join(' ');
-    if (/^-?[axuw]*u[axuw]*$/.test(first)) {
-      call.print('USER       PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n');
-      for (const [at, name] of ['bash', line].entries())
-        call.print(`user         ${at + 1}  0.0  0.0      0     0 ?        S    00:00   0:00 ${name}\n`);
-      return 0;
-    }
-    if (/^-[eA]*f[eA]*$/.test(first)) {
-      call.print('UID        PID  PPID  C STIME TTY          TIME CMD\n');
-      for (const [at, name] of ['bash', line].entries())
-        call.print(`user         ${at + 1}     ${at}  0 00:00 ?        ${NO_TIME} ${name}\n`);
-      return 0;
-    }
-    if (first === '' || /^-?[eAax]+$/.test(first)) {
-      call.print('  PID TTY          TIME CMD\n');
-      for (const [at, name] of ['bash', 'ps'].entries()) call.print(`    ${at + 1} ?        ${NO_TIME} ${name}\n`);
-      return 0;
-    }
-    return call.end(`the options ${call.args.join(' ')} are not supported: ps, ps aux and ps -ef are`);
-  },
-};
-
-/** No process but the shell can be found, and that one does not look for itself. */
-export const pgrep: OwnCommand = {
-  usageExit: 2,
-  like: 'procps 4.0.2',
-  main(call: CommandCall) {
-    if (call.args.length === 0) call.end('no matching criteria specified', 2);
-    return 1;
   },
 };

@@ -118,7 +118,11 @@ test.each([
   ],
   ['seq -f %d 3', 1, 'seq: format ‘%d’ is not one directive for a number, as %g, %.2f or %03g'],
   ['getconf NOPE', 2, "getconf: Unrecognized variable 'NOPE'"],
-  ['ps -o pid', 1, 'ps: the options -o pid are not supported: ps, ps aux and ps -ef are'],
+  [
+    'ps -o nosuch',
+    1,
+    'ps: the column in -o nosuch is not supported in this sandbox: ps, ps aux, ps -ef, ps -p and ps -o are',
+  ],
 ])('%s fails with a sentence, not with nothing', async (command, exitCode, sentence) => {
   const outcome = await at.open('unknown').exec({ command });
   expect(outcome.stdout).toBe('');

@@ -12,5 +12,4 @@ test.each(['grep', 'find', 'ls', 'files', 'system'])(
     expect(recorded.length).toBeGreaterThan(80);
     expect(await answersOf(at.open(name), recorded)).toEqual(recorded);
   },
-  120_000,
 );

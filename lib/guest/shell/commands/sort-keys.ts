@@ -115,7 +115,7 @@ function orderOf(rule: SortRule): Order<unknown> {
     case 'number':
       return made({ read: numeralOf, compare: compareNumerals });
     case 'general':
-      return made({ read: generalValue, compare: (a, b) => a - b || 0 });
+      return made({ read: generalValue, compare: compareGeneral });
     case 'human':
       return made({ read: humanValue, compare: (a, b) => a.order - b.order || a.value - b.value });
     case 'month':
@@ -168,11 +168,25 @@ function compareMagnitudes(a: string, b: string): number {
   );
 }
 
-/** Text that is no number comes before every number. */
-function generalValue(text: string): number {
+/** What begins with a number as strtod(3) reads it, hexadecimal ones too; null: with none. */
+function generalValue(text: string): number | null {
+  const hex = /^\s*([-+]?)0x([0-9a-f]*)(?:\.([0-9a-f]*))?(?:p([-+]?\d+))?/i.exec(text);
+  if (hex !== null && `${hex[2]}${hex[3] ?? ''}` !== '') {
+    const [, sign, whole = '', rest = '', power = '0'] = hex;
+    const digits = Number.parseInt(`${whole}${rest}`, 16) * 2 ** (Number(power) - 4 * rest.length);
+    return sign === '-' ? -digits : digits;
+  }
   const number = /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:inf|nan))/i.exec(text)?.[1];
-  if (number === undefined) return -Number.MAX_VALUE;
+  if (number === undefined) return null;
+  if (/nan/i.test(number)) return Number.NaN;
   return /inf/i.test(number) ? Number(number.replace(/inf/i, 'Infinity')) : Number(number);
+}
+
+/** Text that is no number comes before every number, and NaN between. */
+function compareGeneral(a: number | null, b: number | null): number {
+  if (a === null || b === null) return Number(a !== null) - Number(b !== null);
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(b)) - Number(Number.isNaN(a));
+  return a - b || 0;
 }
 
 function humanValue(text: string): { value: number; order: number } {

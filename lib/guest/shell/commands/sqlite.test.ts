@@ -10,14 +10,10 @@ import { formatOutcome, recordedCases } from './testing/recorded-cases.ts';
 
 const at = stage();
 
-test.each(recordedCases('sqlite'))(
-  'sqlite3 answers as the real one: $name',
-  async ({ name, script, outcome }) => {
-    const { stdout, stderr, exitCode } = await at.open(`sqlite-${name}`).exec({ command: script });
-    expect(formatOutcome({ stdout, stderr, exitCode })).toBe(outcome);
-  },
-  120_000,
-);
+test.each(recordedCases('sqlite'))('sqlite3 answers as the real one: $name', async ({ name, script, outcome }) => {
+  const { stdout, stderr, exitCode } = await at.open(`sqlite-${name}`).exec({ command: script });
+  expect(formatOutcome({ stdout, stderr, exitCode })).toBe(outcome);
+});
 
 test('another SQLite reads what sqlite3 wrote', async () => {
   const { stdout } = await at.open('sqlite-export').exec({

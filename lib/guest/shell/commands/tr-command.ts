@@ -1,6 +1,6 @@
 /**
- * `tr` for sets of ASCII and octal escapes, which are sets of bytes here, as in POSIX and GNU. just-bash's own takes
- * `\377` for three digits, and a second for a few megabytes. Calls with other sets go to it: it works on characters.
+ * `tr`, whose sets are of bytes, as GNU's are: of a character of several bytes each stands for itself. Calls with
+ * classes of equivalents or repeats go to just-bash's own, which works on characters.
  */
 import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { defineCommand, latin1FromBytes } from '../bash.ts';
@@ -10,7 +10,7 @@ import { endlessBytes, MAX_CUT_BYTES } from './producers.ts';
 
 const OCTAL = /\\[0-7]/;
 /** Without classes of equivalents and repeats. */
-const PLAIN = /^(?!.*\[(?:=.=\]|.\*))[\x20-\x7e\n\t]*$/s;
+const PLAIN = /^(?!.*\[(?:=.=\]|.\*))/s;
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11 };
 const BYTES = 256;
 /** Bytes of a device without an end that are read first, at once, and in all. */

@@ -31,6 +31,7 @@ export const wc: OwnCommand = {
         ? asked.has(column)
         : !['characters', 'longest'].includes(column),
     );
+    const when = totalOf(call, options.findLast(({ key }) => key === 'total')?.value ?? 'auto');
     const names =
       list == null
         ? operands
@@ -43,13 +44,24 @@ export const wc: OwnCommand = {
     const width = await widthOf(call, names, chosen, total);
     const line = (counts: Counts, name: string) =>
       `${chosen.map((column) => String(counts[column]).padStart(width)).join(' ')}${name === '' ? '' : ` ${name}`}\n`;
+    if (when === 'only') {
+      call.print(`${chosen.map((column) => String(total[column])).join(' ')}\n`);
+      return undefined;
+    }
     for (const { name, counts } of counted) {
       if (counts !== null) call.print(line(counts, names.length === 0 ? '' : name));
     }
-    if (names.length > 1) call.print(line(total, 'total'));
+    if (when === 'always' || (when === 'auto' && names.length > 1)) call.print(line(total, 'total'));
     return undefined;
   },
 };
+
+const TOTALS = ['auto', 'always', 'only', 'never'] as const;
+
+function totalOf(call: CommandCall, given: string): (typeof TOTALS)[number] {
+  const found = TOTALS.filter((when) => when.startsWith(given));
+  return (found.length === 1 ? found[0] : null) ?? call.usage(`invalid argument ‘${given}’ for ‘--total’`);
+}
 
 async function countAll(call: CommandCall, names: readonly string[], chosen: readonly Column[]) {
   const counted: { name: string; counts: Counts | null }[] = [];

@@ -91,16 +91,6 @@ export const COMMAND_PATCHES: readonly BashPatch[] = [
   },
   {
     file: AWK_FILE,
-    from: 'return t.random?t.random():Math.random()',
-    to: 'return t.random?t.random():$awk.random()',
-  },
-  {
-    file: AWK_FILE,
-    from: 'F(await n.evalExpr(e[0])):Date.now();return t.vars._srand_seed',
-    to: 'F(await n.evalExpr(e[0])):$awk.systime()*1000;return t.vars._srand_seed',
-  },
-  {
-    file: AWK_FILE,
     from: '["strftime",de("strftime")]',
     to: '["strftime",async($args,$state,$run)=>{let $values=[];for(let $each of $args)$values.push(await $run.evalExpr($each));return $awk.strftime($values)}]',
   },

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { BashPatch } from './bash-patch.ts';
-import { ALL_PATCHES, patchedSource } from './bash-patches.ts';
+import { ALL_PATCHES, patched, patchedSource } from './bash-patches.ts';
 
 const BUNDLE = dirname(createRequire(import.meta.url).resolve('just-bash'));
 
@@ -21,10 +21,8 @@ test('each patch is refused where its place is gone, and where there are two', (
   for (const patch of ALL_PATCHES) {
     const source = readFileSync(join(BUNDLE, patch.file), 'utf8');
     if (source.split(patch.from).length === 2) {
-      expect(() => patchedSource(patch.file, () => source.replace(patch.from, '')), patch.from).toThrow(
-        'to be changed',
-      );
-      expect(() => patchedSource(patch.file, () => source + patch.from), patch.from).toThrow('to be changed');
+      expect(() => patched(source.replace(patch.from, ''), patch), patch.from).toThrow('to be changed');
+      expect(() => patched(source + patch.from, patch), patch.from).toThrow('to be changed');
     } else expect(isOfEarlierPatch(patch), patch.from).toBe(true);
   }
 });

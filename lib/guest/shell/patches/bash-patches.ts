@@ -5,11 +5,13 @@
  * names text that must occur exactly once in its file; `$bytes` is byte-text.ts.
  */
 
+import { AWK_FUNCTION_PATCHES } from './awk-function-patches.ts';
 import { AWK_LANGUAGE_PATCHES } from './awk-language-patches.ts';
 import { AWK_PATCHES } from './awk-patches.ts';
 import { AWK_VALUE_PATCHES } from './awk-value-patches.ts';
 import { ARITHMETIC_PATCHES } from './bash-arithmetic-patches.ts';
 import { COMMAND_PATCHES } from './bash-command-patches.ts';
+import { INPUT_PATCHES } from './bash-input-patches.ts';
 import { MESSAGE_PATCHES } from './bash-message-patches.ts';
 import {
   AWK_FILE,
@@ -33,6 +35,7 @@ const EXACT_INTEGERS = new URL('../exact-integers.ts', import.meta.url).href;
 const AWK_TEXT = new URL('../awk-text.ts', import.meta.url).href;
 const AWK_VALUES = new URL('../awk-values.ts', import.meta.url).href;
 const AWK_LANGUAGE = new URL('../awk-language.ts', import.meta.url).href;
+const AWK_FUNCTIONS = new URL('../awk-functions.ts', import.meta.url).href;
 const AWK_COMMANDS = new URL('../awk-commands.ts', import.meta.url).href;
 const PIPES = new URL('../pipes.ts', import.meta.url).href;
 const TURNS = new URL('../thread-turns.ts', import.meta.url).href;
@@ -40,6 +43,7 @@ const OUTLETS = new URL('../outlets.ts', import.meta.url).href;
 const LIVE_FILES = new URL('../live-files.ts', import.meta.url).href;
 const TEES = new URL('../tees.ts', import.meta.url).href;
 const TRAPS = new URL('../shell-traps.ts', import.meta.url).href;
+const MAPFILE_OPTIONS = new URL('../mapfile-options.ts', import.meta.url).href;
 const SHELL_ARGUMENTS = new URL('../shell-arguments.ts', import.meta.url).href;
 const UMASK = new URL('../shell-umask.ts', import.meta.url).href;
 const USES = new URL('../declared-uses.ts', import.meta.url).href;
@@ -233,6 +237,7 @@ export const ALL_PATCHES: readonly BashPatch[] = [
   ...PIPE_PATCHES,
   ...WORD_PATCHES,
   ...REDIRECTION_PATCHES,
+  ...INPUT_PATCHES,
   ...ARITHMETIC_PATCHES,
   ...COMMAND_PATCHES,
   ...MESSAGE_PATCHES,
@@ -240,8 +245,17 @@ export const ALL_PATCHES: readonly BashPatch[] = [
   ...AWK_PATCHES,
   ...AWK_VALUE_PATCHES,
   ...AWK_LANGUAGE_PATCHES,
+  ...AWK_FUNCTION_PATCHES,
   ...LOADING_PATCHES,
 ];
+
+/** A source with one change. Throws when its place is not there, or is there twice. */
+export function patched(source: string, { file, from, to }: BashPatch): string {
+  const at = source.indexOf(from);
+  if (at < 0 || source.includes(from, at + 1))
+    throw new Error(`just-bash's ${file} is not the one that is to be changed at ${from}`);
+  return source.slice(0, at) + to + source.slice(at + from.length);
+}
 
 /**
  * The patched source of a just-bash file; null for a file without patches. Throws when the installed version differs
@@ -250,17 +264,12 @@ export const ALL_PATCHES: readonly BashPatch[] = [
 export function patchedSource(file: string, read: () => string): string | null {
   const changes = ALL_PATCHES.filter((change) => change.file === file);
   if (changes.length === 0) return null;
-  const source = changes.reduce((text, { from, to }) => {
-    const [before, after, ...more] = text.split(from);
-    if (before === undefined || after === undefined || more.length > 0)
-      throw new Error(`just-bash's ${file} is not the one that is to be changed at ${from}`);
-    return before + to + after;
-  }, read());
+  const source = changes.reduce(patched, read());
   const modules: Readonly<Record<string, string>> = {
-    [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $uses from${JSON.stringify(USES)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $live from${JSON.stringify(LIVE_FILES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};import*as $keys from${JSON.stringify(HASH_ORDER)};import*as $inputs from${JSON.stringify(ENDLESS_INPUTS)};import*as $arithmetics from${JSON.stringify(ARITHMETIC_ERRORS)};import*as $lines from${JSON.stringify(ERROR_LINES)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
+    [INTERPRETER_FILE]: `import*as $arrays from${JSON.stringify(MAPFILE_OPTIONS)};import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $uses from${JSON.stringify(USES)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $live from${JSON.stringify(LIVE_FILES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};import*as $keys from${JSON.stringify(HASH_ORDER)};import*as $inputs from${JSON.stringify(ENDLESS_INPUTS)};import*as $arithmetics from${JSON.stringify(ARITHMETIC_ERRORS)};import*as $lines from${JSON.stringify(ERROR_LINES)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
     [PRINTF_FILE]: `import*as $uses from${JSON.stringify(USES)};`,
     [SHELLS_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};`,
-    [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};import*as $loose from${JSON.stringify(AWK_VALUES)};import*as $language from${JSON.stringify(AWK_LANGUAGE)};`,
+    [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};import*as $loose from${JSON.stringify(AWK_VALUES)};import*as $language from${JSON.stringify(AWK_LANGUAGE)};import*as $functions from${JSON.stringify(AWK_FUNCTIONS)};`,
     [TAR_FILE]: `import*as $tar from${JSON.stringify(TAR_MEMBERS)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
   };
   return `${modules[file] ?? ''}import*as $bytes from${JSON.stringify(BYTE_TEXT)};import*as $exact from${JSON.stringify(EXACT_INTEGERS)};${source}`;

@@ -13,12 +13,12 @@ const at = stage();
 const recorded = new Reference();
 const latin1 = (text: string) => Buffer.from(bytesOfText(text)).toString('latin1');
 
-test.each(['awk', 'lines', 'redirections', 'archives', 'edges', 'history', 'messages'])(
+test.each(['answers', 'awk', 'lines', 'redirections', 'archives', 'edges', 'history', 'messages'])(
   'every line of %s is answered as the real tools answer it',
   async (subject) => {
     const sandbox = at.open(subject);
     const lines = readTrials().filter((trial) => trial.subject === subject);
-    expect(lines.length).toBeGreaterThan(20);
+    expect(lines.length).toBeGreaterThan(15);
     const different: unknown[] = [];
     for (const [number, { command }] of lines.entries()) {
       const cwd = `/workspace/${number}`;
@@ -30,5 +30,4 @@ test.each(['awk', 'lines', 'redirections', 'archives', 'edges', 'history', 'mess
     }
     expect(different).toEqual([]);
   },
-  240_000,
 );

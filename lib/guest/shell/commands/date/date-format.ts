@@ -25,8 +25,16 @@ interface Field {
   pad: string;
 }
 
-/** `moment`: milliseconds since the epoch. `zone`: a time zone, or how UTC is called. */
-export function textOfMoment(format: string, moment: number, zone: TimeZone | string): string {
+/**
+ * `moment`: milliseconds since the epoch. `zone`: a time zone, or how UTC is called. `nanoseconds`: of its second,
+ * where they are known more exactly.
+ */
+export function textOfMoment(
+  format: string,
+  moment: number,
+  zone: TimeZone | string,
+  nanoseconds: number | null = null,
+): string {
   const offset = typeof zone === 'string' ? 0 : zone.offsetMs(moment);
   return format.replace(
     /%([-_0^#+]*)(\d*)(:{0,3})([a-zA-Z%+])/g,
@@ -39,6 +47,7 @@ export function textOfMoment(format: string, moment: number, zone: TimeZone | st
         composed === undefined
           ? fieldOf(letter, new Date(shown), name)
           : { text: textOfMoment(composed, moment, zone), width: 0, pad: ' ' };
+      if (letter === 'N' && field !== null && nanoseconds !== null) field.text = String(nanoseconds).padStart(9, '0');
       // Its width is the number of digits.
       if (letter === 'N' && field !== null && width !== '')
         return field.text.slice(0, Number(width)).padEnd(Number(width), '0');

@@ -12,10 +12,9 @@ const UNITS: Readonly<Record<string, number>> = {
   min: 60_000,
   minute: 60_000,
   hour: 3_600_000,
-  day: DAY_MS,
-  week: 7 * DAY_MS,
-  fortnight: 14 * DAY_MS,
 };
+/** Units of the calendar, in days: the clocks show the same time on that day. */
+const DAYS_OF: Readonly<Record<string, number>> = { day: 1, week: 7, fortnight: 14 };
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const COUNTS: Readonly<Record<string, number>> = { last: -1, this: 0, next: 1, a: 1, an: 1 };
@@ -25,8 +24,25 @@ export function readDate(words: string, now: number, zone: TimeZone = UTC): numb
   const shown = now + zone.offsetMs(now);
   if (words.trim() === '') return momentOf(Math.floor(shown / DAY_MS) * DAY_MS, zone);
   const reader = new DateReader(words.trim().toLowerCase(), shown);
-  const value = reader.read();
-  return value === null || reader.isMoment ? value : momentOf(value, zone);
+  const day = reader.read();
+  if (day === null) return null;
+  if (reader.isMoment) return day + reader.days * DAY_MS + reader.shift;
+  // A time that the clocks of that day pass over is none.
+  const base = momentOf(day, zone);
+  if (reader.names && base + zone.offsetMs(base) !== day) return null;
+  return (reader.days === 0 ? base : momentOf(day + reader.days * DAY_MS, zone)) + reader.shift;
+}
+
+/**
+ * Nanoseconds that a moment given by seconds (`@1.5`) or by a clock with a fraction has beyond its whole second; null
+ * where the words have none.
+ */
+export function nanosecondsIn(words: string): number | null {
+  const [, sign = '', fraction] =
+    /^\s*@([-+]?)\d+[.,](\d+)\s*$/.exec(words) ?? /\d:\d\d:\d\d()[.,](\d+)/.exec(words) ?? [];
+  if (fraction === undefined) return null;
+  const after = Number(fraction.slice(0, 9).padEnd(9, '0'));
+  return sign === '-' && after > 0 ? 1_000_000_000 - after : after;
 }
 
 class DateReader {
@@ -36,10 +52,17 @@ class DateReader {
   #time: number | null = null;
   #zone = 0;
   #months = 0;
-  #shift = 0;
+  /** Days, and milliseconds, from the day and time that are named. */
+  days = 0;
+  shift = 0;
   #weekday: { day: number; count: number } | null = null;
   /** It was given by seconds, or with a zone. */
   isMoment = false;
+
+  /** Whether a day or a time is named, and not only how far from now. */
+  get names(): boolean {
+    return this.#day !== null || this.#time !== null;
+  }
 
   constructor(words: string, now: number) {
     this.#rest = words;
@@ -47,9 +70,12 @@ class DateReader {
   }
 
   read(): number | null {
-    const epoch = /^@(-?\d+)(\.\d+)?$/.exec(this.#rest);
+    const epoch = /^@([-+]?)(\d+)(?:[.,](\d+))?$/.exec(this.#rest);
     this.isMoment = epoch !== null;
-    if (epoch) return Number(epoch[1]) * 1000 + Math.floor(Number(epoch[2] ?? 0) * 1000);
+    if (epoch) {
+      const after = Number((epoch[3] ?? '').slice(0, 3).padEnd(3, '0'));
+      return (epoch[1] === '-' ? -1 : 1) * (Number(epoch[2]) * 1000 + after);
+    }
     while (this.#rest !== '') {
       if (!this.#item()) return null;
       this.#rest = this.#rest.replace(/^[\s,]+/, '');
@@ -64,12 +90,12 @@ class DateReader {
     const midnight = Date.UTC(year, month + this.#months, day);
     const ofDay =
       this.#time ?? (names ? 0 : now.getTime() - Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
-    let value = midnight + ofDay - this.#zone + this.#shift;
+    const value = midnight + ofDay - this.#zone;
     // A day of the week is left out beside a date.
     if (this.#weekday !== null && this.#day === null) {
-      const ahead = (this.#weekday.day - new Date(value).getUTCDay() + 7) % 7;
+      const ahead = (this.#weekday.day - new Date(value + this.days * DAY_MS + this.shift).getUTCDay() + 7) % 7;
       const weeks = this.#weekday.count > 0 && ahead > 0 ? this.#weekday.count - 1 : this.#weekday.count;
-      value += (ahead + 7 * weeks) * DAY_MS;
+      return value + (ahead + 7 * weeks) * DAY_MS;
     }
     return value;
   }
@@ -129,7 +155,7 @@ class DateReader {
     const given = Number(time ? time[1] : hourOnly?.[1]);
     const hour = half === undefined ? given : (given % 12) + (half === 'p' ? 12 : 0);
     const [minute, second] = [Number(time?.[2] ?? 0), Number(time?.[3] ?? 0)];
-    if (hour > 23 || minute > 59 || second > 60 || this.#time !== null) return false;
+    if (hour > 23 || minute > 59 || second > 59 || this.#time !== null) return false;
     this.#time = ((hour * 60 + minute) * 60 + second) * 1000 + Math.floor(Number(`0.${time?.[4] ?? 0}`) * 1000);
     const zone = this.#takes(/^\s*(?:(z|utc|gmt)(?=$|\s)|([-+])\s*(\d{1,2})(?::?(\d{2}))?(?!\d))/);
     this.isMoment ||= zone !== null;
@@ -148,20 +174,17 @@ class DateReader {
     const number = (COUNTS[count] ?? Number(count.replace(/\s/g, ''))) * (ago === undefined ? 1 : -1);
     if (unit === 'month') this.#months += number;
     else if (unit === 'year') this.#months += 12 * number;
-    else this.#shift += number * (UNITS[unit] ?? 0);
+    else if (DAYS_OF[unit] !== undefined) this.days += number * DAYS_OF[unit];
+    else this.shift += number * (UNITS[unit] ?? 0);
     return true;
   }
 
   #named(): boolean {
     const word = this.#takes(/^([a-z]+)\.?(?=$|[\s,])/)?.[1];
     if (word === undefined) return false;
-    const shifts: Readonly<Record<string, number>> = { now: 0, today: 0, tomorrow: DAY_MS, yesterday: -DAY_MS };
+    const shifts: Readonly<Record<string, number>> = { now: 0, today: 0, tomorrow: 1, yesterday: -1 };
     if (shifts[word] !== undefined) {
-      this.#shift += shifts[word] ?? 0;
-      return true;
-    }
-    if (word === 'midnight' || word === 'noon') {
-      this.#time = word === 'noon' ? DAY_MS / 2 : 0;
+      this.days += shifts[word] ?? 0;
       return true;
     }
     if (['utc', 'gmt', 'z'].includes(word)) {

@@ -3,7 +3,7 @@
 import { requireUse } from '../../declared-uses.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from '../own-command.ts';
 import { textOfMoment } from './date-format.ts';
-import { readDate } from './date-words.ts';
+import { nanosecondsIn, readDate } from './date-words.ts';
 import { type TimeZone, UTC, zoneOf } from './time-zone.ts';
 
 const DEFAULT_FORMAT = '%a %b %e %H:%M:%S %Z %Y';
@@ -49,7 +49,8 @@ export const date: OwnCommand = {
     const format =
       operand?.slice(1) ?? formatOf(call, has('R'), has('I') ? (value('I') ?? 'date') : null, value('3339'));
     const zone = has('u') ? UTC : zoneOf(call.context.exportedEnv?.TZ);
-    const print = (moment: number) => call.print(`${textOfMoment(format, moment, zone)}\n`);
+    const print = (moment: number, nanoseconds: number | null = null) =>
+      call.print(`${textOfMoment(format, moment, zone, nanoseconds)}\n`);
     const file = value('f');
     if (file !== null) {
       for (const line of (await inputOf(call, file)).toString().replace(/\n$/, '').split('\n'))
@@ -79,12 +80,17 @@ function named(call: CommandCall, formats: Readonly<Record<string, string>>, wor
   return formats[found ?? ''] ?? call.usage(`invalid argument ‘${word}’ for ‘${option}’`);
 }
 
-function printWords(call: CommandCall, words: string, zone: TimeZone, print: (moment: number) => void): void {
+function printWords(
+  call: CommandCall,
+  words: string,
+  zone: TimeZone,
+  print: (moment: number, nanoseconds: number | null) => void,
+): void {
   // What begins with a whole date or a number of seconds says nothing of today.
   if (!/^\s*(?:@\d|\d{4}-\d\d-\d\d)/.test(words)) requireUse(call, 'clock');
   const moment = readDate(words, Date.now(), zone);
   if (moment === null) call.fail(`invalid date ‘${words}’`);
-  else print(moment);
+  else print(moment, nanosecondsIn(words));
 }
 
 async function inputOf(call: CommandCall, name: string): Promise<Buffer> {

@@ -56,7 +56,11 @@ export function offsetText(offset: number, colons: number): string {
   return `${sign}${hours}${colons === 0 ? '' : ':'}${minutes}${colons === 2 ? `:${seconds}` : ''}`;
 }
 
-/** The moment at which the clocks of a zone show this, given as if they were at UTC. */
+/**
+ * The moment at which the clocks of a zone show this, given as if they were at UTC. What they pass over is counted as
+ * if they had not been put forward.
+ */
 export function momentOf(shown: number, zone: TimeZone): number {
-  return shown - zone.offsetMs(shown - zone.offsetMs(shown));
+  const moment = shown - zone.offsetMs(shown - zone.offsetMs(shown));
+  return moment + zone.offsetMs(moment) === shown ? moment : shown - zone.offsetMs(shown - 24 * HOUR_MS);
 }

@@ -1,9 +1,11 @@
 /** How a commit is printed: `oneline`, `medium` and their like, and the placeholders of `--format`. Pure. */
 import type { CommandLine, OptionTable } from './command-line.ts';
 import { fatal } from './git-error.ts';
+import { laidOut } from './log-layout.ts';
 import type { CommitObject, CommitPerson, TagObject } from './objects.ts';
 import type { Repository } from './repository.ts';
 import { commitOf, short } from './revisions.ts';
+import { trailersOf } from './trailers.ts';
 import { dateText, zonedDate } from './verbs/commit.ts';
 
 export const LOG_FORMATS = {
@@ -141,14 +143,12 @@ function placeholders(template: string, commit: CommitObject, format: LogFormat,
     ...person('a', author, format.date),
     ...person('c', committer, format.date),
   };
-  return template.replaceAll(
-    /%(C\([^)]*\)|C(?:red|green|blue|reset)|x[0-9a-fA-F]{2}|[ac][nNeElLdDrtiIs]|[HhTtPpsfbBdDnNem%])/g,
-    (whole, key: string) => {
-      if (key.startsWith('C')) return '';
-      if (key.startsWith('x')) return String.fromCharCode(Number.parseInt(key.slice(1), 16));
-      return values[key]?.() ?? whole;
-    },
-  );
+  return laidOut(template, (key) => {
+    if (key.startsWith('C')) return '';
+    if (key.startsWith('x')) return String.fromCharCode(Number.parseInt(key.slice(1), 16));
+    if (key.startsWith('(')) return trailersOf(commit.message, key.slice('(trailers'.length, -1).replace(/^:/, ''));
+    return values[key]?.() ?? null;
+  });
 }
 
 function person(

@@ -68,7 +68,9 @@ export async function repositoryStatus(repository: Repository, options: StatusOp
   const untracked =
     options.untracked === 'no' ? [] : (await untrackedPaths(repository, entries, { folders })).filter(options.matches);
   const ignored = options.ignored
-    ? (await untrackedPaths(repository, entries, { folders, ignored: true })).filter(options.matches)
+    ? (await untrackedPaths(repository, entries, { folders, ignored: true, inIgnored: !folders })).filter(
+        options.matches,
+      )
     : [];
   const branch = await repository.currentBranch();
   return {

@@ -81,6 +81,8 @@ export interface UntrackedOptions {
   folders: boolean;
   /** Whether ignored files are listed instead of the others. */
   ignored?: boolean;
+  /** Whether an ignored folder is listed file by file. */
+  inIgnored?: boolean;
   /** Whether ignored files are listed like the others. */
   everything?: boolean;
   mayMatchBelow?: (folder: string) => boolean;
@@ -130,9 +132,14 @@ async function listUntracked(repository: Repository, folder: string, search: Sea
     if (isIgnored && !options.ignored) continue;
     if (!isFolder) {
       if (isIgnored === (options.ignored ?? false)) found.push(path);
+    } else if (isIgnored && options.inIgnored) {
+      await listUntracked(repository, path, { ...search, options: { folders: false, everything: true } });
     } else if (isIgnored) found.push(`${path}/`);
     else if (await files.exists(`${workTree}/${path}/.git`)) {
       if (!options.ignored) found.push(`${path}/`);
+    } else if (options.ignored && options.folders && !(await hasFile(repository, path))) {
+      // Everything in it is ignored.
+      if (await holdsOthers(repository, path, new Set())) found.push(`${path}/`);
     } else if (!options.folders || options.ignored) await listUntracked(repository, path, search);
     else if (await hasFile(repository, path)) found.push(`${path}/`);
   }

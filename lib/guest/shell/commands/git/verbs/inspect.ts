@@ -10,7 +10,7 @@ import { fatal, GitError, unsupported } from '../git-error.ts';
 import { commitsFrom } from '../history.ts';
 import { parseTree } from '../objects.ts';
 import { quotedPath, relativePath } from '../quoted-path.ts';
-import { TREE_MODE } from '../repository.ts';
+import { type Repository, TREE_MODE } from '../repository.ts';
 import { requireCommit, requireRevision, revision, short } from '../revisions.ts';
 import { longStatus, repositoryStatus, shortStatus } from '../status.ts';
 import { hashBlob, trackedStates, untrackedPaths } from '../work-tree.ts';
@@ -241,7 +241,11 @@ export async function lsTree(context: GitContext, args: string[]): Promise<numbe
   const repository = await context.repository();
   const [name, ...paths] = line.operands;
   if (name === undefined) throw new GitError('usage: git ls-tree [<options>] <tree-ish> [<path>...]', 129);
-  const spec = await context.pathspec([...paths, ...(line.paths ?? [])]);
+  const only = [...paths, ...(line.paths ?? [])];
+  // In a folder it is that one's entries, unless it says otherwise.
+  const here = line.has('full-tree') ? '' : await context.prefix();
+  const spec = await context.pathspec(line.has('full-tree') ? only.map((path) => `:/${path}`) : only);
+  const named = (path: string) => (line.has('full-name') ? path : relativePath(path, here));
   const end = line.has('z') ? '\0' : '\n';
   const walk = async (oid: string, prefix: string): Promise<void> => {
     for (const entry of parseTree((await repository.object(oid)).content)) {
@@ -255,7 +259,7 @@ export async function lsTree(context: GitContext, args: string[]): Promise<numbe
           : '';
         const names = line.has('name-only') || line.has('name-status');
         const detail = names ? '' : `${entry.mode.toString(8).padStart(6, '0')} ${type} ${entry.oid}${size}\t`;
-        context.out.text(detail + (line.has('z') ? path : quotedPath(path)) + end);
+        context.out.text(detail + (line.has('z') ? named(path) : quotedPath(named(path))) + end);
       }
       if (inner && spec.mayMatchBelow(path)) await walk(entry.oid, `${path}/`);
     }
@@ -265,8 +269,23 @@ export async function lsTree(context: GitContext, args: string[]): Promise<numbe
     (await repository.object(oid)).type === 'tree'
       ? oid
       : (await repository.commit(await requireCommit(repository, name))).tree;
-  await walk(tree, '');
+  if (only.length > 0 || here === '') await walk(tree, '');
+  else {
+    const folder = await folderIn(repository, tree, here);
+    if (folder !== null) await walk(folder, `${here}/`);
+  }
   return 0;
+}
+
+/** The tree of a folder in a tree; null when there is none. */
+async function folderIn(repository: Repository, tree: string, folder: string): Promise<string | null> {
+  let oid = tree;
+  for (const name of folder.split('/')) {
+    const entry = parseTree((await repository.object(oid)).content).find((one) => one.name === name);
+    if (entry?.mode !== TREE_MODE) return null;
+    oid = entry.oid;
+  }
+  return oid;
 }
 
 export async function catFile(context: GitContext, args: string[]): Promise<number> {
