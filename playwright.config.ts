@@ -29,9 +29,9 @@ export default defineConfig({
   workers: 2,
   fullyParallel: true,
   retries: 0,
-  timeout: 120_000,
+  timeout: 300_000,
   // A busy machine is no failure: what is waited for comes, or never does.
-  expect: { timeout: 45_000 },
+  expect: { timeout: 120_000 },
   reporter: 'list',
   use: {
     viewport: { width: 1280, height: 900 },

@@ -63,9 +63,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // A busy machine is no failure: what is waited for comes, or never does. A sandbox's process gives way to all
     // others: beside twelve that burned, its first command took 30 s.
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000 } },
     // A failure on another machine has nothing but its message.
     chaiConfig: { truncateThreshold: 2000 },
     projects: [

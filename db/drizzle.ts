@@ -70,6 +70,22 @@ export function queriesOver(client: Parameters<typeof Driver.drizzle>[0] & objec
   return drizzle(client as never) as Queries;
 }
 
+/**
+ * Queries that are not run: they say their text, with numbered parameters as Postgres has them, their values and how a
+ * row is read.
+ */
+export function queriesAsText(): Queries {
+  const prepare = () => ({
+    raw() {
+      throw new Error('A query as text is not run.');
+    },
+  });
+  const queries = queriesOver({ prepare } as never);
+  const { dialect } = queries as unknown as { dialect: { escapeParam: (at: number) => string } };
+  dialect.escapeParam = (at) => `$${at + 1}`;
+  return queries;
+}
+
 /** drizzle's own migrator, which is loaded only when something is missing. */
 export function migrator(): typeof Migrator {
   return load('drizzle-orm/better-sqlite3/migrator') as typeof Migrator;

@@ -297,7 +297,7 @@ test('SIGTERM with an open stream and a running command suspends active sandboxe
   });
   running.catch(() => undefined);
   await expect
-    .poll(async () => (await server.call('GET', '/metrics')).text, { timeout: 60_000 })
+    .poll(async () => (await server.call('GET', '/metrics')).text, { timeout: 240_000 })
     .toMatch(/_calls_running [1-9]/);
   expect(await server.end('SIGTERM')).toBe(0);
   expect(await streaming).toContain('text/event-stream');
@@ -324,7 +324,7 @@ function refused(isAlone: boolean, made: string, settings: Record<string, string
         ...settings,
       },
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: 240_000,
     },
   );
   return { status, stderr };

@@ -83,7 +83,7 @@ export async function flaws(page: Page, themes: readonly Theme[] = ['dark', 'lig
     await page.evaluate(parseColoursOnce);
   }
   // After a link its title comes later than its content. Axe names a page that never has one.
-  await page.waitForFunction(() => document.title !== '', undefined, { timeout: 60_000 }).catch(() => undefined);
+  await page.waitForFunction(() => document.title !== '', undefined, { timeout: 240_000 }).catch(() => undefined);
   for (const colorScheme of themes) {
     // A message that fades in has the contrast of its half-way colour for a moment.
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

@@ -32,7 +32,7 @@ async function backUp(page: Page, reason: string): Promise<void> {
     // A reload would send the form again where there is no JavaScript.
     await page.goto('/settings/backups');
     await expect(row).toContainText('made', { timeout: 1000 });
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 240_000 });
 }
 
 async function bringBack(page: Page, id: string, as: string): Promise<void> {
@@ -70,7 +70,7 @@ async function life(page: Page, word: string): Promise<void> {
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Backup of');
   await expect(page.locator('#all')).toContainText('npm run restore -- --all --from');
   await page.getByRole('button', { name: 'Restore one drawn sandbox' }).click();
-  await expect(page.locator('#facts')).toContainText('came back as it was', { timeout: 60_000 });
+  await expect(page.locator('#facts')).toContainText('came back as it was', { timeout: 240_000 });
   await bringBack(page, id, `${id}-before`);
   const read = await call('GET', `/api/instances/${id}-before/volumes/workspace/what`);
   expect(read.text).toBe(word);

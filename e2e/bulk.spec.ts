@@ -42,7 +42,7 @@ async function ended(page: Page, words: string): Promise<void> {
   await expect(async () => {
     await page.reload();
     await expect(headline(page)).toContainText(words, { timeout: 1000 });
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 240_000 });
 }
 
 /** Freezes everything of a tenant, then deletes one row that is ticked. */

@@ -67,7 +67,7 @@ const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[v
 onLinux.each([
   ['our own front', false],
   ['Next started alone', true],
-])('no cheap request takes more than 50 ms of the processor behind %s', { timeout: 300_000 }, async (_front, alone) => {
+])('no cheap request takes more than 50 ms of the processor behind %s', async (_front, alone) => {
   const server = await start(UNLIMITED, alone);
   const rows: [string, number, string][] = [];
   for (const [what, text] of Object.entries(attacks)) {
@@ -159,7 +159,6 @@ onLinux(
 
 onLinux(
   'an address whose strangers take too much time is told to wait, and who has a session there is served',
-  { timeout: 120_000 },
   async () => {
     const server = await start({ NODE_ENV: 'production', WB_COST_ADDRESS: '300' });
     const stranger = { key: null, headers: { accept: 'text/html' } };
@@ -172,7 +171,7 @@ onLinux(
         expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
         expect(answer.text).toMatch(/took too much of the server’s time.*Try again in \d+ s/s);
       },
-      { timeout: 60_000, interval: 1 },
+      { timeout: 240_000, interval: 1 },
     );
     expect(statuses[0]).toBe(200);
     // Nobody else of that address is hit: with a key, at the API, at the probes.
@@ -181,7 +180,7 @@ onLinux(
     expect((await server.call('GET', '/api/me', undefined, { key: null })).status).toBe(401);
     // And what holds strangers back is over soon.
     await vi.waitFor(async () => expect((await server.call('GET', '/signin', undefined, stranger)).status).toBe(200), {
-      timeout: 60_000,
+      timeout: 240_000,
       interval: 500,
     });
   },
@@ -224,7 +223,7 @@ onLinux(
       expect(Number(/^winterdock_loop_longest_stall_seconds (\S+)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(0.05);
       expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds \S+$/m);
       expect(text).not.toContain('very-secret');
-    }, 60_000);
+    }, 240_000);
     const told = server
       .output()
       .split('\n')

@@ -17,9 +17,7 @@ const TOOLS: [name: string, copy: (from: string, to: string) => string[]][] = [
   ['tar', (from, to) => ['sh', '-c', `tar -C "${from}" -cf - . | tar -C "${to}" -xf -`]],
 ];
 
-test('every sandbox of a copied folder wakes with its work, and snapshots are restored', {
-  timeout: 240_000,
-}, async () => {
+test('every sandbox of a copied folder wakes with its work, and snapshots are restored', async () => {
   const root = mkdtempSync(join(tmpdir(), 'winterdock-copied-'));
   try {
     const folder = join(root, 'data');

@@ -11,9 +11,6 @@ import { orphansIn } from '../lib/testing/orphans.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { programOf } from '../lib/testing/program.ts';
 
-/** Each test starts several processes. */
-vi.setConfig({ testTimeout: 180_000 });
-
 const script = (name: string) => programOf(fileURLToPath(new URL(`../scripts/${name}.ts`, import.meta.url)));
 
 let folder: string;
@@ -99,7 +96,7 @@ test('with the registry lost every sandbox gets its row back from its file, and 
   await makeFour();
   await call('POST', '/instances/rest/snapshots');
   // The head is signed a moment after the lines that it names; one of an empty ledger names none.
-  await expect.poll(() => readHead(`${registry()}.head`)?.seq, { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(() => readHead(`${registry()}.head`)?.seq, { timeout: 240_000 }).toBeGreaterThan(0);
   await server?.end('SIGKILL');
   for (const suffix of ['', '-wal', '-shm']) rmSync(registry(suffix), { force: true });
   await expect(spawnServer({ folder })).rejects.toThrow(/npm run doctor/);
@@ -259,7 +256,7 @@ test('a deliberately older registry starts once its epoch was begun with a reaso
   expect(accepted.said).toMatch(/done: epoch 2 of the ledger was begun/);
   server = await spawnServer({ folder });
   expect(await wake('ice')).toBe('of ice');
-  await vi.waitFor(() => expect(orphansIn(folder)).toHaveLength(1), 60_000);
+  await vi.waitFor(() => expect(orphansIn(folder)).toHaveLength(1), 240_000);
   await server.end();
   server = null;
   expect(findings()).toContainEqual({ kind: 'orphan.unnamed', weight: 'note', about: 'late', way: 'adopt' });

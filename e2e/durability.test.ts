@@ -29,9 +29,7 @@ function call(method: string, path: string, body?: unknown, init: RequestInit = 
   });
 }
 
-test('kill -9 with ten sandboxes being written to loses no answered write, leaves nothing stuck and no process behind', {
-  timeout: 120_000,
-}, async () => {
+test('kill -9 with ten sandboxes being written to loses no answered write, leaves nothing stuck and no process behind', async () => {
   const ids = Array.from({ length: 10 }, (_, n) => `box-${n}`);
   for (const id of ids) expect((await call('POST', '/instances', { id, tenant: 'acme' })).status).toBe(201);
   const answered = new Map<string, number>(ids.map((id) => [id, -1]));
@@ -50,11 +48,11 @@ test('kill -9 with ten sandboxes being written to loses no answered write, leave
       }
     }
   });
-  await expect.poll(() => Math.min(...answered.values()), { timeout: 60_000 }).toBeGreaterThan(5);
+  await expect.poll(() => Math.min(...answered.values()), { timeout: 240_000 }).toBeGreaterThan(5);
   expect(await server.end('SIGKILL')).toBe('SIGKILL');
   going = false;
   await Promise.all(writers);
-  await expect.poll(() => processesOf(folder), { timeout: 60_000 }).toEqual([]);
+  await expect.poll(() => processesOf(folder), { timeout: 240_000 }).toEqual([]);
 
   server = await spawnServer({ folder });
   const instances = (await (await call('GET', '/instances?tenant=acme')).json()) as Instance[];
@@ -80,7 +78,7 @@ test('kill -9 while a command has a file open and another writes leaves the file
     () => null,
   );
   await expect
-    .poll(async () => (await call('GET', '/instances/a/volumes/workspace/ended')).status, { timeout: 60_000 })
+    .poll(async () => (await call('GET', '/instances/a/volumes/workspace/ended')).status, { timeout: 240_000 })
     .toBe(200);
   await pause(200);
   expect((await call('PUT', '/instances/a/volumes/workspace/other', 'theirs')).status).toBe(201);
@@ -108,7 +106,7 @@ test('SIGTERM with open streams and a running command suspends cleanly, and does
     command: 'echo begun > begun; sleep 50; echo over > over',
   }).catch(() => null);
   await expect
-    .poll(async () => (await call('GET', '/instances/a/volumes/workspace/begun')).status, { timeout: 60_000 })
+    .poll(async () => (await call('GET', '/instances/a/volumes/workspace/begun')).status, { timeout: 240_000 })
     .toBe(200);
   expect(await server.end('SIGTERM')).toBe(0);
   await Promise.all([reading, running]);

@@ -72,7 +72,7 @@ beforeAll(async () => {
   expect(await server.end('SIGKILL')).toBe('SIGKILL');
   server = await spawnServer({ folder });
   for (const { id } of readExamples()) await run(id);
-}, 180_000);
+});
 
 afterAll(async () => {
   await server.end('SIGTERM');

@@ -94,7 +94,7 @@ beforeAll(async () => {
   expect((await call('PUT', at('origin', '/volumes/workspace/kept'), KEPT)).status).toBe(201);
   snapshot = (await call<{ id: string }>('POST', at('origin', '/snapshots'), {})).json.id;
   bundle = (await call('POST', at('origin', '/ship'), {})).bytes;
-}, 120_000);
+});
 afterAll(async () => {
   if (!canFail) return;
   await server.end('SIGKILL');
@@ -161,7 +161,7 @@ async function findings(verb: (typeof VERBS)[number], fault: Parameters<FailingD
 
 let cells = 0;
 
-vi.setConfig({ testTimeout: TRIES_ALL ? 1_800_000 : 300_000 });
+vi.setConfig({ testTimeout: TRIES_ALL ? 1_800_000 : 600_000 });
 
 test.runIf(canFail).each(VERBS)('$name: whatever the disk refuses is 503 and no fault, and goes on', async (verb) => {
   cells = 0;

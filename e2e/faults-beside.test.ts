@@ -10,9 +10,7 @@ import { SCENARIOS } from '../lib/testing/faults/scenarios.ts';
 const all = SCENARIOS.filter(({ isFirst }) => isFirst !== true);
 
 for (const scenario of partOf(all, all.length, DAY)) {
-  test(`${scenario.name}: a second host that is killed at it changes no row and no file of the first`, {
-    timeout: 300_000,
-  }, async () => {
+  test(`${scenario.name}: a second host that is killed at it changes no row and no file of the first`, async () => {
     const { findings, effects, tried, same } = await runBeside(scenario, drawFrom(DAY, scenario.name));
     expect(findings, DRAWN_BY).toEqual([]);
     expect(effects).toBeGreaterThan(0);

@@ -13,9 +13,7 @@ const all = SCENARIOS.filter(({ name }) =>
 );
 
 for (const scenario of partOf(all, all.length, DAY)) {
-  test(`${scenario.name}: what is in the store is whole whatever happens to the server`, {
-    timeout: 300_000,
-  }, async () => {
+  test(`${scenario.name}: what is in the store is whole whatever happens to the server`, async () => {
     const { findings, effects, tried, same } = await runWithStore(scenario, drawFrom(DAY, scenario.name));
     expect(findings, DRAWN_BY).toEqual([]);
     expect(effects).toBeGreaterThan(0);

@@ -12,9 +12,7 @@ export function testFaults(part: number, parts: number): void {
   process.stdout.write(`faults: ${DRAWN_BY}\n`);
   const all = SCENARIOS.filter((_, at) => at % parts === part);
   for (const scenario of partOf(all, 2)) {
-    test(`${scenario.name}: a kill beside any effect, a failure of one or a power cut loses nothing`, {
-      timeout: 300_000,
-    }, async () => {
+    test(`${scenario.name}: a kill beside any effect, a failure of one or a power cut loses nothing`, async () => {
       const { findings, effects, tried, same } = await runScenario(scenario, drawFrom(DAY, scenario.name));
       expect(findings, DRAWN_BY).toEqual([]);
       expect(effects).toBeGreaterThan(0);

@@ -8,13 +8,10 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { programOf } from '../lib/testing/program.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
-
-/** Each test starts several processes. */
-vi.setConfig({ testTimeout: 180_000 });
 
 const SERVER = programOf(fileURLToPath(new URL('../lib/front/server.ts', import.meta.url)));
 const DOCTOR = programOf(fileURLToPath(new URL('../scripts/doctor.ts', import.meta.url)));

@@ -6,8 +6,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-
 /** Nobody, in every Linux. */
 const USER = 65_534;
 const AS_USER = ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'];
@@ -54,12 +52,12 @@ test.runIf(canChange)(
     take(cold);
     server = await start();
     const says = `${cold} belongs to root, and nobody can file nothing there. To mend it: chown -R nobody ${cold}`;
-    await vi.waitFor(() => expect(server?.output()).toContain(says), 60_000);
+    await vi.waitFor(() => expect(server?.output()).toContain(says), 240_000);
     expect(server.output().match(/belongs to/g)).toHaveLength(1);
     const refused = await freeze();
     expect([refused?.status, refused?.json.code]).toEqual([503, 'storage_unavailable']);
     giveBack(cold);
-    await vi.waitFor(async () => expect((await freeze())?.status).toBe(200), 60_000);
+    await vi.waitFor(async () => expect((await freeze())?.status).toBe(200), 240_000);
     expect((await server.call('GET', '/api/instances/a/volumes/workspace/kept')).text).toBe('kept');
     expect((await server.call('POST', '/api/instances/a/resume', {})).status).toBe(200);
     await server.end();
@@ -67,13 +65,16 @@ test.runIf(canChange)(
     const [live = ''] = readdirSync(join(folder, 'live')).filter((name) => name === 'a');
     take(join(folder, 'live', live));
     server = await start();
-    await vi.waitFor(() => expect(server?.output()).toContain(`chown -R nobody ${join(folder, 'live', live)}`), 60_000);
+    await vi.waitFor(
+      () => expect(server?.output()).toContain(`chown -R nobody ${join(folder, 'live', live)}`),
+      240_000,
+    );
     const { status, json } = await server.call('POST', '/api/instances/a/resume', {});
     expect([status, json.code]).toEqual([503, 'storage_unavailable']);
     giveBack(join(folder, 'live', live));
     await vi.waitFor(async () => {
       expect((await server?.call('POST', '/api/instances/a/resume', {}))?.status).toBe(200);
-    }, 60_000);
+    }, 240_000);
     const shown = await server.call<{ fault: string | null }>('GET', '/api/instances/a');
     expect(shown.json.fault).toBeNull();
     expect((await server.call('GET', '/api/instances/a/volumes/workspace/kept')).text).toBe('kept');

@@ -60,7 +60,7 @@ async function forget(page: Page, tenant: string): Promise<void> {
 
 async function isForgotten(tenant: string): Promise<void> {
   const state = async () => (await visited().call(`GET`, `/api/tenants/${tenant}`)).json.forgetting?.finished;
-  await expect.poll(state, { timeout: 60_000 }).toEqual(expect.any(Number));
+  await expect.poll(state, { timeout: 240_000 }).toEqual(expect.any(Number));
   expect((await visited().call('GET', `/api/instances/${tenant}-a`)).status).toBe(410);
 }
 
@@ -74,7 +74,7 @@ test('an admin sees what would go, types the name, and follows the job to its en
   await picture(page, 'tenant');
   await forget(page, 'harbourage');
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Forgotten the tenant harbourage', {
-    timeout: 60_000,
+    timeout: 240_000,
   });
   await isForgotten('harbourage');
   await page.reload();

@@ -27,7 +27,7 @@ beforeAll(async () => {
     settings: { WB_POOL: '0', WB_LOG: 'silent', WB_TICK_MS: '200' },
   });
   inside = join(`/proc/${server.child.pid}/root`, folder);
-}, 60_000);
+});
 afterAll(async () => {
   if (!canMount) return;
   await server.end();
@@ -37,7 +37,6 @@ afterAll(async () => {
 // Where only an administrator can mount, there is no disk to fill.
 test.runIf(canMount)(
   'a full disk refuses what it cannot keep, loses nothing that was answered, and all goes on once there is room',
-  { timeout: 120_000 },
   async () => {
     const { call } = server;
     const at = (id: string, rest = '') => `/api/instances/${id}${rest}`;
@@ -89,7 +88,7 @@ test.runIf(canMount)(
     for (const drawer of ['bundles', 'snapshots']) expect(namesIn(join(inside, drawer))).toEqual([]);
 
     for (const name of ['ballast', 'rest']) rmSync(join(inside, name));
-    await expect.poll(async () => (await call('GET', '/readyz')).status, { timeout: 60_000 }).toBe(200);
+    await expect.poll(async () => (await call('GET', '/readyz')).status, { timeout: 240_000 }).toBe(200);
     for (const [method, path, body] of writes) {
       const answer = await call(method, path, body);
       expect([method, path, [200, 201].includes(answer.status)], answer.text.slice(0, 300)).toEqual([

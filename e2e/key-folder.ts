@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, expect, vi } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { openSigner } from '../lib/base/signing.ts';
 import { caller } from '../lib/testing/call.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
@@ -37,7 +37,6 @@ let written: string;
 /** Makes the folders before each test, and proves after it that nothing that was written has a part of a key. */
 export function stageKeys(): void {
   // Each test starts several processes.
-  vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'winterdock-keys-'));
     folder = join(root, 'data');

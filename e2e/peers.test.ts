@@ -2,12 +2,11 @@
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { FakeClock } from '../lib/base/clock.ts';
 import { startServer, type TestServer } from '../lib/testing/server.ts';
 
 // Many wakes each, on a machine that may be busy.
-vi.setConfig({ testTimeout: 120_000 });
 
 let server: TestServer & { clock: FakeClock };
 

@@ -2,17 +2,23 @@
  * Power cuts on a real filesystem: after an answer all processes stand still, the device is copied as it is, and a
  * second server starts on the copy. What was answered is there. A file that nobody made durable proves each time that
  * the copy has nothing that was only in memory.
+ *
+ * One day of two the same with a replica on another machine, for which every answer waits: what is there when the power
+ * goes has what was answered, and so it has once the second server has shipped what it found.
  */
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import type { State } from '../lib/lifecycle/states.ts';
-import type { Call, Got } from '../lib/testing/call.ts';
+import type { Call } from '../lib/testing/call.ts';
+import { DAY, partOf } from '../lib/testing/draw.ts';
 import { copyImage, imageSettings, makeImage, WITHIN_IMAGE, whyNoLoopDisk } from '../lib/testing/loop-disk.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { signalTree } from '../lib/testing/process-tree.ts';
-import { ABSENT, type Kept, lookWhole, only } from '../lib/testing/whole.ts';
+import { lookReplica } from '../lib/testing/replica-whole.ts';
+import { lookWhole } from '../lib/testing/whole.ts';
+import { type Book, CUTS, type Fact, Life } from './power-life.ts';
 
 const whyNot = whyNoLoopDisk();
 if (whyNot !== null)
@@ -29,269 +35,13 @@ const SETTINGS = {
 };
 /** Copies that are started at the same time. */
 const AT_ONCE = 3;
-/** Sandboxes of a burst. */
-const BURST = 8;
-const BIG = Buffer.alloc(3_000_001, 'a page is not the whole of it, ');
-
-type Book = Map<string, Kept>;
-
-/** A thing besides sandboxes that was answered. */
-type Fact = (call: Call) => Promise<string | null>;
-
-/** Does what is answered, and writes into its book what that answer promised. */
-class Life {
-  readonly book: Book = new Map();
-  readonly facts = new Map<string, Fact>();
-  readonly call: Call;
-  /** What was asked and not answered yet. */
-  underWay: Promise<void>[] = [];
-
-  constructor(call: Call) {
-    this.call = call;
-  }
-
-  async ask(method: string, path: string, body?: unknown): Promise<Got> {
-    const answer = await this.call(method, `/api${path}`, body);
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
-    return answer;
-  }
-
-  made(id: string, state: State, files: Kept['files'] = new Map()): void {
-    this.book.set(id, { states: new Set([state]), files: new Map(files) });
-  }
-
-  is(id: string, state: State): void {
-    this.book.set(id, { states: new Set([state]), files: this.of(id) });
-  }
-
-  of(id: string): Kept['files'] {
-    return this.book.get(id)?.files ?? new Map();
-  }
-
-  async create(id: string): Promise<void> {
-    await this.ask('POST', '/instances', { id, tenant: 'acme' });
-    this.made(id, 'created');
-  }
-
-  async put(id: string, name: string, bytes: string | Buffer): Promise<void> {
-    await this.ask('PUT', `/instances/${id}/volumes/${name}`, bytes);
-    this.of(id).set(name, only(bytes));
-    this.is(id, 'active');
-  }
-
-  async exec(id: string, command: string, writes: Record<string, string | null>): Promise<void> {
-    const answer = await this.ask('POST', `/instances/${id}/exec`, { command });
-    if (answer.json.exit_code !== (0 as unknown)) throw new Error(answer.text);
-    for (const [name, text] of Object.entries(writes))
-      this.of(id).set(name, text === null ? new Set([ABSENT]) : only(text));
-    this.is(id, 'active');
-  }
-
-  async verb(id: string, verb: string, state: State): Promise<void> {
-    await this.ask('POST', `/instances/${id}/${verb}`, {});
-    this.is(id, state);
-  }
-
-  /** A sandbox with a file in two volumes, brought to a state. */
-  async bring(id: string, to: 'active' | 'suspended' | 'frozen' | 'archived'): Promise<void> {
-    await this.create(id);
-    await this.put(id, 'workspace/kept', `the work of ${id}`);
-    await this.put(id, 'memory/kept', `the memory of ${id}`);
-    if (to === 'active') return;
-    await this.ask('POST', `/instances/${id}/plan`, { to });
-    this.is(id, to);
-  }
-}
-
-/** Every kind of acknowledged write, each on a sandbox that is as it says. After each the power is cut. */
-const CUTS: Record<string, (life: Life) => Promise<void>> = {
-  'a sandbox is created': (life) => life.create('made'),
-  'the first write of a new sandbox is a file': async (life) => {
-    await life.create('put');
-    await life.put('put', 'workspace/first', 'the first');
-  },
-  'the first write of a new sandbox is a command': async (life) => {
-    await life.create('ran');
-    await life.exec('ran', 'printf one > first', { 'workspace/first': 'one' });
-  },
-  'the first write of a new sandbox is evaluated': async (life) => {
-    await life.create('evaluated');
-    const code = 'vfs.put("/first", "one")';
-    const answer = await life.ask('POST', '/instances/evaluated/eval', { language: 'js', code });
-    if (answer.json.ok !== (true as unknown)) throw new Error(answer.text);
-    life.of('evaluated').set('workspace/first', only('one'));
-    life.is('evaluated', 'active');
-  },
-  'the first write of a new sandbox is a folder': async (life) => {
-    await life.create('folder');
-    await life.ask('POST', '/instances/folder/folders/workspace', { path: '/new' });
-    life.is('folder', 'active');
-    life.facts.set('the folder', async (call) => {
-      const { json } = await call<{ name: string }[]>('GET', '/api/instances/folder/folders/workspace?path=/');
-      return json[0]?.name === 'new' ? null : JSON.stringify(json);
-    });
-  },
-  'a new sandbox is resumed': async (life) => {
-    await life.create('resumed');
-    await life.verb('resumed', 'resume', 'active');
-  },
-  'a new sandbox is suspended after its first write': async (life) => {
-    await life.create('suspended');
-    await life.put('suspended', 'workspace/first', 'the first');
-    await life.verb('suspended', 'suspend', 'suspended');
-  },
-  'a new sandbox is frozen by one plan': async (life) => life.bring('plan', 'frozen'),
-  'a suspended one is written to': async (life) => {
-    await life.bring('filed', 'suspended');
-    await life.put('filed', 'workspace/second', 'the second');
-  },
-  'a large file is written': (life) => life.put('filed', 'workspace/big', BIG),
-  'a command writes and removes': (life) =>
-    life.exec('filed', 'printf two > second && printf x > gone && rm gone kept', {
-      'workspace/second': 'two',
-      'workspace/gone': null,
-      'workspace/kept': null,
-    }),
-  'a file is moved': async (life) => {
-    await life.ask('POST', '/instances/filed/volumes/workspace/move', { from: '/second', to: '/moved' });
-    life
-      .of('filed')
-      .set('workspace/second', new Set([ABSENT]))
-      .set('workspace/moved', only('two'));
-  },
-  'a file is deleted': async (life) => {
-    await life.ask('DELETE', '/instances/filed/volumes/workspace/moved');
-    life.of('filed').set('workspace/moved', new Set([ABSENT]));
-  },
-  'a suspended one is frozen': async (life) => {
-    await life.verb('filed', 'suspend', 'suspended');
-    await life.verb('filed', 'freeze', 'frozen');
-  },
-  'a frozen one is resumed': (life) => life.verb('filed', 'resume', 'active'),
-  'a frozen one is written to': async (life) => {
-    await life.bring('thawed', 'frozen');
-    await life.put('thawed', 'workspace/kept', 'another work');
-  },
-  'a frozen one is brought home early': async (life) => {
-    await life.bring('early', 'frozen');
-    await life.ask('POST', '/instances/early/prefetch', {});
-  },
-  'a frozen one is archived': async (life) => {
-    await life.bring('packed', 'frozen');
-    await life.verb('packed', 'archive', 'archived');
-  },
-  'an archived one is revived': (life) => life.verb('packed', 'revive', 'active'),
-  'an archived one is written to once it is revived': (life) => life.put('packed', 'workspace/kept', 'revived work'),
-  'an active one is archived': (life) => life.verb('packed', 'archive', 'archived'),
-  'a snapshot is taken of an active one': async (life) => {
-    await life.bring('source', 'active');
-    const { json } = await life.ask('POST', '/instances/source/snapshots', { tag: 'kept' });
-    const id = String(json.id);
-    life.facts.set('the snapshot', async (call) => {
-      const { status } = await call('GET', `/api/snapshots/${id}`);
-      return status === 200 ? null : `answers ${status}`;
-    });
-  },
-  'a snapshot is restored': async (life) => {
-    const { json } = await life.ask('GET', '/snapshots?source=source');
-    const restored = await life.ask('POST', `/snapshots/${json[0]?.id}/restore`, {
-      count: 2,
-      tenant: 'acme',
-      name: 'clone',
-    });
-    for (const one of restored.json as unknown as { id: string }[]) life.made(one.id, 'created', life.of('source'));
-  },
-  'the first write of a clone': async (life) => {
-    const { json } = await life.ask('GET', '/instances?name=clone-1');
-    await life.put(String(json[0]?.id), 'workspace/own', 'its own');
-  },
-  'a blueprint is made of a frozen one': async (life) => {
-    await life.bring('model', 'frozen');
-    await life.ask('POST', '/blueprints', { name: 'base', from_instance: 'model' });
-    life.facts.set('the blueprint', async (call) => {
-      const { status } = await call('GET', '/api/blueprints/base');
-      return status === 200 ? null : `answers ${status}`;
-    });
-  },
-  'a clone of a blueprint is written to': async (life) => {
-    const { json } = await life.ask('POST', '/blueprints/base/clone', { tenant: 'acme' });
-    const id = String(json[0]?.id);
-    // A blueprint is a base of work: what its source remembers is not in it.
-    const files = [...life.of('model')].filter(([name]) => name.startsWith('workspace/'));
-    life.made(id, 'created', new Map(files));
-    await life.put(id, 'workspace/own', 'its own');
-  },
-  'a bundle is shipped and imported': async (life) => {
-    const bundle = await life.ask('POST', '/instances/source/ship', { include_private: true });
-    const { json } = await life.ask('POST', '/instances/import?tenant=acme&id=imported', bundle.bytes);
-    life.made('imported', String(json.state) as State, life.of('source'));
-  },
-  'an imported one is written to': (life) => life.put('imported', 'workspace/own', 'its own'),
-  'settings are changed': async (life) => {
-    await life.ask('PATCH', '/settings', { idle_to_suspend_s: 1234 });
-    await life.ask('PATCH', '/instances/made', { labels: { a: 'b' }, keep_hot: true });
-    life.facts.set('the settings', async (call) => {
-      const { json } = await call<{ idle_to_suspend_s: number }>('GET', '/api/settings');
-      return json.idle_to_suspend_s === 1234 ? null : JSON.stringify(json);
-    });
-    life.facts.set('the labels', async (call) => {
-      const { json } = await call<{ labels: object; keep_hot: boolean }>('GET', '/api/instances/made');
-      return json.keep_hot && JSON.stringify(json.labels) === '{"a":"b"}' ? null : JSON.stringify(json);
-    });
-  },
-  'a key is made': async (life) => {
-    const { json } = await life.ask('POST', '/keys', { name: 'kept', role: 'viewer' });
-    const key = String(json.key);
-    life.facts.set('the key', async (call) => {
-      const { status } = await call('GET', '/api/me', undefined, { key });
-      return status === 200 ? null : `answers ${status}`;
-    });
-  },
-  'a job is done': async (life) => {
-    for (const id of ['job-1', 'job-2']) await life.bring(id, 'suspended');
-    const { json } = await life.ask('POST', '/jobs', { verb: 'freeze', ids: ['job-1', 'job-2'] });
-    const job = String(json.id);
-    await expect
-      .poll(async () => (await life.ask('GET', `/jobs/${job}`)).json.state, { timeout: 60_000, interval: 20 })
-      .toBe('done');
-    for (const id of ['job-1', 'job-2']) life.is(id, 'frozen');
-    life.facts.set('the job', async (call) => {
-      const { json } = await call<{ done: number }>('GET', `/api/jobs/${job}`);
-      return json.done === 2 ? null : JSON.stringify(json);
-    });
-  },
-  'one is paused after its writes': async (life) => {
-    await life.bring('paused', 'active');
-    await life.ask('PATCH', '/instances/paused', { hot_to_warm_s: 1 });
-    await expect
-      .poll(async () => (await life.ask('GET', '/instances/paused')).json.thermal, { timeout: 60_000, interval: 50 })
-      .toBe('warm');
-  },
-  'a paused one is written to': (life) => life.put('paused', 'workspace/kept', 'written after the pause'),
-  'a burst of commands to frozen ones is under way': async (life) => {
-    const ids = Array.from({ length: BURST }, (_, n) => `burst-${n}`);
-    for (const id of ids) await life.bring(id, 'frozen');
-    life.underWay = ids.map((id) => life.exec(id, 'printf came > came', { 'workspace/came': 'came' }));
-    // What is not answered may have happened or not.
-    for (const id of ids) {
-      const files = new Map(life.of(id)).set('workspace/came', new Set([ABSENT, ...only('came')]));
-      life.book.set(id, { states: new Set(['frozen', 'suspended', 'active']), files });
-    }
-    await Promise.race(life.underWay);
-  },
-  'the burst is answered': async (life) => {
-    await Promise.all(life.underWay);
-  },
-  'an archived one is deleted': async (life) => {
-    await life.bring('deleted', 'archived');
-    await life.ask('DELETE', '/instances/deleted', {});
-    life.is('deleted', 'deleted');
-  },
-};
-
 interface Cut {
   name: string;
   image: string;
+  /** What was answered at that moment. */
+  answered: Book;
+  /** Absolute; a copy of the replica as it was then; null: there is none. */
+  replica: string | null;
   book: Book;
   facts: [string, Fact][];
 }
@@ -309,24 +59,52 @@ function afterBoot(book: Book): Book {
   );
 }
 
+/** The settings of a server that ships to a folder (absolute), which outlives its power; null: none. */
+const shipping = (replica: string | null): Record<string, string> =>
+  replica === null ? {} : { WB_REPLICA_URL: pathToFileURL(replica).href, WB_REPLICATE: 'sync' };
+
+const copied = (book: Book): Book =>
+  new Map([...book].map(([id, { states, files }]) => [id, { states: new Set(states), files: new Map(files) }]));
+
+/** Resolves once the replica of a server has everything, or after a minute. */
+async function shipped(call: Call): Promise<void> {
+  const until = performance.now() + 60_000;
+  const isBehind = async () => {
+    const { json } = await call<{ state: string; recovery_point: { behind_s: number | null } | null }[]>(
+      'GET',
+      '/api/instances?limit=500',
+    );
+    return json.some((one) => !['created', 'deleted'].includes(one.state) && one.recovery_point?.behind_s !== 0);
+  };
+  while (performance.now() < until && (await isBehind())) await new Promise((resolve) => setTimeout(resolve, 200));
+}
+
 /** Stops the world, proves that memory is not on the disk, and copies the disk. */
-function cut(server: ServerProcess, folder: string, image: string, name: string, to: string): void {
+function cut(
+  server: ServerProcess,
+  folder: string,
+  image: string,
+  name: string,
+  { to, replica }: { to: string; replica: { from: string; to: string } | null },
+): void {
   const pid = server.child.pid ?? 0;
   signalTree(pid, 'SIGSTOP');
   writeFileSync(join('/proc', String(pid), 'root', folder, `only in memory at ${name}`), 'not made durable');
   copyImage(image, to);
+  if (replica !== null) cpSync(replica.from, replica.to, { recursive: true, preserveTimestamps: true });
   signalTree(pid, 'SIGCONT');
 }
 
 /** Starts a server on a copy and says what is not as it was answered. */
-async function boot({ name, image, book, facts }: Cut, folder: string): Promise<string[]> {
+async function boot({ name, image, answered, replica, book, facts }: Cut, folder: string): Promise<string[]> {
   mkdirSync(folder);
+  const before = replica === null ? [] : await lookReplica(replica, answered);
   let server: ServerProcess;
   try {
     server = await spawnServer({
       folder,
       within: WITHIN_IMAGE,
-      settings: { ...SETTINGS, WB_POOL: '0', ...imageSettings(image) },
+      settings: { ...SETTINGS, WB_POOL: '0', ...imageSettings(image), ...shipping(replica) },
     });
   } catch (error) {
     return [`it does not start: ${error}`];
@@ -346,51 +124,60 @@ async function boot({ name, image, book, facts }: Cut, folder: string): Promise<
       const wrong = await fact(server.call);
       if (wrong !== null) findings.push(`${what}: ${wrong}`);
     }
-    return findings;
+    if (replica !== null) {
+      await shipped(server.call);
+      for (const finding of await lookReplica(replica, book)) findings.push(`after a start: ${finding}`);
+    }
+    return [...before, ...findings];
   } finally {
     await server.end('SIGKILL');
   }
 }
 
 // Where nobody may mount a loop device there is no power to cut: the line above says so.
-test.runIf(whyNot === null)(
-  'a power cut after any answer loses nothing of what was answered',
-  { timeout: 600_000 },
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'winterdock-power-'));
-    const image = join(folder, 'image');
-    const data = join(folder, 'data');
-    mkdirSync(data);
-    makeImage(image);
-    const server = await spawnServer({
-      folder: data,
-      within: WITHIN_IMAGE,
-      settings: { ...SETTINGS, ...imageSettings(image) },
-    });
-    const life = new Life(server.call);
-    const wrong: Record<string, string[]> = {};
-    try {
-      const cuts: Cut[] = [];
-      for (const [name, doing] of Object.entries(CUTS)) {
-        await doing(life);
-        const to = join(folder, `${cuts.length}.image`);
-        cut(server, data, image, name, to);
-        cuts.push({ name, image: to, book: afterBoot(life.book), facts: [...life.facts] });
+for (const kind of partOf(['alone', 'with a replica'] as const, 2, DAY)) {
+  test.runIf(whyNot === null)(
+    `a power cut after any answer loses nothing of what was answered, ${kind}`,
+
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'winterdock-power-'));
+      const image = join(folder, 'image');
+      const data = join(folder, 'data');
+      mkdirSync(data);
+      makeImage(image);
+      const place = kind === 'alone' ? null : join(folder, 'replica');
+      const server = await spawnServer({
+        folder: data,
+        within: WITHIN_IMAGE,
+        settings: { ...SETTINGS, ...imageSettings(image), ...shipping(place) },
+      });
+      const life = new Life(server.call);
+      const wrong: Record<string, string[]> = {};
+      try {
+        const cuts: Cut[] = [];
+        for (const [name, doing] of Object.entries(CUTS)) {
+          await doing(life);
+          const to = join(folder, `${cuts.length}.image`);
+          const replica = place === null ? null : `${to}.replica`;
+          cut(server, data, image, name, { to, replica: place && replica ? { from: place, to: replica } : null });
+          const book = { answered: copied(life.book), book: afterBoot(life.book) };
+          cuts.push({ name, image: to, replica, ...book, facts: [...life.facts] });
+        }
+        const turns = cuts.entries();
+        await Promise.all(
+          Array.from({ length: AT_ONCE }, async () => {
+            for (const [index, one] of turns) {
+              const findings = await boot(one, join(folder, `data-${index}`));
+              if (findings.length > 0) wrong[one.name] = findings;
+              for (const path of [one.image, `${one.image}.replica`]) rmSync(path, { recursive: true, force: true });
+            }
+          }),
+        );
+      } finally {
+        await server.end('SIGKILL');
+        rmSync(folder, { recursive: true, force: true });
       }
-      const turns = cuts.entries();
-      await Promise.all(
-        Array.from({ length: AT_ONCE }, async () => {
-          for (const [index, one] of turns) {
-            const findings = await boot(one, join(folder, `data-${index}`));
-            if (findings.length > 0) wrong[one.name] = findings;
-            rmSync(one.image);
-          }
-        }),
-      );
-    } finally {
-      await server.end('SIGKILL');
-      rmSync(folder, { recursive: true, force: true });
-    }
-    expect(wrong).toEqual({});
-  },
-);
+      expect(wrong).toEqual({});
+    },
+  );
+}

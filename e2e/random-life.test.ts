@@ -13,7 +13,6 @@ else process.stderr.write('A random life was NOT lived: no filesystem can be mou
 
 test.runIf(canMount)(
   'a minute of kills, full disks and clock jumps among concurrent requests loses nothing that was answered',
-  { timeout: 240_000 },
   async () => {
     const lived = await live({ seed: DAY, forMs: LIFE_MS });
     process.stdout.write(`${JSON.stringify({ seed: DAY, ...lived })}\n`);

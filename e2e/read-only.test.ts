@@ -20,7 +20,7 @@ beforeAll(async () => {
     within: withMounts('exec "$0" "$@"'),
     settings: { WB_POOL: '0', WB_LOG: 'silent', WB_TICK_MS: '100', WB_IDLE_TO_SUSPEND: '1', WB_IDLE_TO_FREEZE: '2' },
   });
-}, 60_000);
+});
 afterAll(async () => {
   if (!canMount) return;
   await server.end('SIGKILL');
@@ -34,7 +34,6 @@ function remount(how: 'ro' | 'rw', drawers: readonly string[]): void {
 // Where only an administrator can mount, there is nothing to make read-only.
 test.runIf(canMount)(
   'drawers that cannot be written are 503 for whatever needs them, no fault, named by /readyz, and all goes on afterwards',
-  { timeout: 120_000 },
   async () => {
     const { call } = server;
     for (const drawer of DRAWERS) mountInside(server.child.pid, '--bind', join(folder, drawer), join(folder, drawer));

@@ -87,7 +87,7 @@ test('its JavaScript is built, signed in for, and prints what it says, from a fo
   expect(output.replace(/^This is shown once.*\n/m, '')).toBe(
     `Logged in to http://localhost:3000.\n${block('README.md', 'text', '```js')}`,
   );
-}, 240_000);
+});
 
 test('the command lines of docs/clients.md print what it says', async () => {
   const heading = '## Command line';

@@ -24,9 +24,6 @@ import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { programOf } from '../lib/testing/program.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 
-/** Each test starts several processes. */
-vi.setConfig({ testTimeout: 120_000 });
-
 const DOCTOR = programOf(fileURLToPath(new URL('../scripts/doctor.ts', import.meta.url)));
 const SERVER = programOf(fileURLToPath(new URL('../lib/front/server.ts', import.meta.url)));
 
@@ -71,7 +68,7 @@ function refused(settings: Record<string, string> = {}): string {
   const { status, stdout, stderr } = spawnSync(process.execPath, [SERVER, '--api-only'], {
     env: { ...process.env, WB_DATA: folder, WB_ADMIN_KEY: TEST_KEY, WB_POOL: '1', PORT: '0', ...settings },
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 240_000,
   });
   expect({ status, stdout }, stderr).toEqual({ status: 3, stdout: '' });
   expect(stderr).not.toMatch(/^\s+at /m);
@@ -165,7 +162,7 @@ test('the registry file alone is complete after a stop, has the tables from the 
 test('a file copied without its log is refused, and so is an empty one whose log is beside it, which keeps the log', async () => {
   server = await spawnServer({ folder });
   await make('a');
-  await vi.waitFor(() => expect(JSON.parse(readFileSync(registry('.head'), 'utf8')).seq).toBeGreaterThan(1), 60_000);
+  await vi.waitFor(() => expect(JSON.parse(readFileSync(registry('.head'), 'utf8')).seq).toBeGreaterThan(1), 240_000);
   await server.end('SIGKILL');
   const log = readFileSync(registry('-wal'));
   const file = readFileSync(registry());
@@ -204,7 +201,7 @@ test('a server whose head is signed by another key sets no file aside, until a p
   expect(doctor().stdout).toMatch(/the head is not signed with the signing\.key of this data folder; .* \[--accept\]/);
   expect(doctor('--accept', 'the head was lost').stdout).toMatch(/done: epoch 2 of the ledger was begun/);
   server = await spawnServer({ folder });
-  await vi.waitFor(() => expect(left()).toEqual([false, 1]), 60_000);
+  await vi.waitFor(() => expect(left()).toEqual([false, 1]), 240_000);
   expect(await read('a')).toBe('of a');
 });
 
@@ -239,7 +236,7 @@ test('a wrong head is named at the start, with the command that goes on: no head
   const started = spawnSync(process.execPath, [SERVER, '--api-only'], {
     env: { ...process.env, WB_DATA: folder, WB_ADMIN_KEY: TEST_KEY, PORT: '0' },
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 240_000,
   });
   expect(started.status).toBe(1);
   expect(started.stderr).toContain(`The signed head ${registry('.head')} cannot be read (EISDIR at read)`);

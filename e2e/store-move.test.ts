@@ -57,7 +57,7 @@ async function fill(): Promise<void> {
   await vi.waitFor(async () => {
     const names = await server.host.registry.storeNames.ofTenant('acme', '', 10);
     expect(names.filter(({ state }) => state === 'current')).toHaveLength(3);
-  }, 60_000);
+  }, 240_000);
 }
 
 test('a store is moved beside its server, again until nothing is new, and the server starts on the other one', async () => {

@@ -73,9 +73,7 @@ async function ask(method: string, path: string, body?: unknown): Promise<{ stat
   return { status: answer.status, text };
 }
 
-test('only the server and the process that transfers files have them; nothing tells them', {
-  timeout: 180_000,
-}, async () => {
+test('only the server and the process that transfers files have them; nothing tells them', async () => {
   for (const id of ['one', 'two'])
     expect((await ask('POST', '/api/instances', { id, tenant: 'acme' })).status).toBe(201);
   const command = 'git init -q . && echo 1 > a && head -c 9000000 /dev/urandom > large && env && js-exec -c "1"';
@@ -113,7 +111,7 @@ test('only the server and the process that transfers files have them; nothing te
   expect(files).toEqual([]);
 });
 
-test('a URL with credentials ends the start without repeating them', { timeout: 60_000 }, async () => {
+test('a URL with credentials ends the start without repeating them', async () => {
   const other = mkdtempSync(join(tmpdir(), 'winterdock-store-secrets-'));
   const starting = spawnServer({ folder: other, settings: { WB_COLD_URL: 's3://key:hunter22@bucket/prefix' } });
   const error = await starting.then(

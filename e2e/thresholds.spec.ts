@@ -14,7 +14,7 @@ async function tenantWithIdleOne(tenant: string): Promise<void> {
     expect((await call('POST', `/api/instances/${input.id}/resume`, {})).status).toBe(200);
   }
   await expect
-    .poll(async () => (await call('GET', `/api/instances/${tenant}-b`)).json.state, { timeout: 60_000 })
+    .poll(async () => (await call('GET', `/api/instances/${tenant}-b`)).json.state, { timeout: 240_000 })
     .toBe('suspended');
 }
 

@@ -19,13 +19,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { programOf } from '../lib/testing/program.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 
 /** Each test starts a process. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const SERVER = programOf(fileURLToPath(new URL('../lib/front/server.ts', import.meta.url)));
 /** Nobody, in every Linux. */
@@ -81,7 +80,7 @@ function refused(registry: string, within: readonly string[] = []): string {
       PORT: '0',
     },
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 240_000,
   });
   expect({ status, stdout }, stderr).toEqual({ status: 3, stdout: '' });
   expect(everything()).toEqual(before);

@@ -12,6 +12,8 @@ import { ROOT } from './build.ts';
 
 /** Milliseconds that a wait for an effect has at least. */
 const LEAST_MS = 60_000;
+/** Milliseconds that a test may take where it says nothing; it may ask for more, never for less. */
+const SUITE_MS = 600_000;
 
 /** What stays, with the reason. The words are a part of the line. */
 const ALLOWED: readonly { file: string; line: string; reason: string }[] = [
@@ -92,7 +94,7 @@ interface Finding {
 }
 
 /** Words without which a file has nothing to find. */
-const WORDS = /waitFor|waitUntil|poll\(|timeout|\.now\(\)|setTimeout|\brace\(|, \d[\d_]*\)/;
+const WORDS = /waitFor|waitUntil|poll\(|[tT]imeout|\.now\(\)|setTimeout|\brace\(|, \d[\d_]*\)/;
 
 function findingsIn(file: string, text: string): Finding[] {
   if (!WORDS.test(text)) return [];
@@ -121,6 +123,17 @@ function findingsIn(file: string, text: string): Finding[] {
   const isShort = (node: unknown) => {
     const value = numberOf(node);
     return value !== null && value < LEAST_MS;
+  };
+  const isBelow = (node: unknown) => {
+    const value = numberOf(node);
+    return value !== null && value < SUITE_MS;
+  };
+  /** `test(…)`, `test.each(…)(…)` and the like: their names are looked for where the chain of calls begins. */
+  const isTest = (node: Node): boolean => {
+    let callee = node.callee as Node;
+    while (callee.type === 'CallExpression' || callee.type === 'MemberExpression')
+      callee = (callee.type === 'CallExpression' ? callee.callee : callee.object) as Node;
+    return /^(test|it|describe|(before|after)(All|Each))$/.test(nameOf(callee));
   };
   const isNow = (node: unknown) =>
     isNode(node) &&
@@ -185,12 +198,17 @@ function findingsIn(file: string, text: string): Finding[] {
         .find((property) => nameOf(property.key) === 'timeout');
       if (WAITS.test(name) && timeout !== undefined && isShort(timeout.value))
         note(timeout, 'a deadline under a minute');
+      else if (timeout !== undefined && isTest(node) && isBelow(timeout.value))
+        note(timeout, 'less time than the suite gives a test');
+      if (isTest(node) && given.slice(1).some(isBelow)) note(node, 'less time than the suite gives a test');
+      const limits = name === 'setConfig' ? options.flatMap((each) => each.properties as Node[]) : [];
+      if (limits.some((limit) => /^(test|hook)Timeout$/.test(nameOf(limit.key)) && isBelow(limit.value)))
+        note(node, 'less time than the suite gives a test');
       const isVi = isNode(node.callee) && nameOf((node.callee as Node).object) === 'vi';
       const hasOptions = given.length > 1;
       if (isVi && SHORT_BY_THEMSELVES.test(name) && !hasOptions)
         note(node, 'a deadline of a second, as nothing else is said');
       if (isVi && SHORT_BY_THEMSELVES.test(name) && isShort(given[1])) note(node, 'a deadline under a minute');
-      if (/^(test|it)$/.test(name) && isShort(given[2])) note(node, 'a test of under a minute');
       const callee = text.slice((node.callee as Node).start, (node.callee as Node).end as number);
       if (callee === 'AbortSignal.timeout' && isShort(given[0])) note(node, 'a deadline under a minute');
       if (name === 'setTimeout' && isShort(given[1]) && isNode(given[0])) {
@@ -265,6 +283,10 @@ test('deadlines, races and comparisons are found in every form that tests have h
     'await expect.poll(read, { timeout: 10_000, interval: 5 }).toBe(1);',
     'await expect(page).toHaveURL(x, { timeout: 2 * SECOND });',
     "test('a', () => {}, 30_000);",
+    "test('a', { timeout: 120_000 }, () => {});",
+    "test.each(steps)('a', { timeout: 240_000 }, () => {});",
+    'beforeAll(() => {}, 60_000);',
+    'vi.setConfig({ testTimeout: 120_000 });',
     'await fetch(x, { signal: AbortSignal.timeout(20_000) });',
     "setTimeout(() => reject(new Error('late')), 1000);",
     "setTimeout(() => resolve('late'), 1000);",
@@ -282,6 +304,7 @@ test('deadlines, races and comparisons are found in every form that tests have h
   const fine = [
     'await vi.waitFor(() => expect(a).toBe(1), { timeout: 60_000 });',
     'await expect.poll(read).toBe(1);',
+    "test('a', { timeout: 900_000 }, () => {});",
     'expect(took).toBeGreaterThan(300);',
     'expect(performance.now() - begun).toBeLessThan(60_000);',
     'await expect(async () => { await expect(page).toHaveURL(x, { timeout: 100 }); }).toPass();',

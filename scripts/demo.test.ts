@@ -58,7 +58,7 @@ test('a demo shows every state and does its work, beside what is there, and once
   expect(again.status).toBe(1);
   expect(again.stderr).toMatch(/has, or had, old-experiment, .*: a demo is made once\. WB_DATA=demo npm start/);
   expect(await list()).toHaveLength(all.length);
-}, 120_000);
+});
 
 test('a demo without a server or a key says so in one sentence', () => {
   const nowhere = mkdtempSync(join(tmpdir(), 'winterdock-demo-none-'));

@@ -28,6 +28,7 @@ import type { RegistryDriver } from '../lib/registry/driver.ts';
 import { registryDriver } from '../lib/registry/drivers.ts';
 import { stagingFor } from '../lib/storage/files.ts';
 import { lateStore } from '../lib/storage/object-store/late-store.ts';
+import type { ObjectStore } from '../lib/storage/object-store/object-store.ts';
 import { openObjectStore } from '../lib/storage/object-store/open-store.ts';
 
 const WELL = 0;
@@ -54,12 +55,15 @@ const say = (text: string): void => {
 /** For people in the report, for programs beside it. */
 const warn = (text: string): void => void (values.json ? process.stderr : process.stdout).write(`${text}\n`);
 
+function storeOf({ connection }: Config['store'], { url }: NonNullable<Config['store']['cold']>): ObjectStore {
+  return lateStore(url, () => openObjectStore(url, connection));
+}
+
 /** What is wrong with the object store, where one is configured and there is a registry to compare it with. */
 async function lookAtStore({ store }: Config, driver: RegistryDriver, find: (finding: Finding) => void): Promise<void> {
   if (store.cold === null || (await driver.presence()).kind !== 'there') return;
   const registry = await driver.inspect();
-  const { url } = store.cold;
-  const objects = lateStore(url, () => openObjectStore(url, store.connection));
+  const objects = storeOf(store, store.cold);
   try {
     await examineStore({ store: objects, registry, full: values.full, nowMs: systemClock.now(), find });
   } finally {
@@ -111,7 +115,8 @@ async function repair(config: Config, driver: RegistryDriver, examined: Examinat
   if (missing !== null) warn(missing);
   const drawers = createDrawers(config);
   const beyond = await epochInStore(config);
-  const parts = { dataFolder, keysFolder, driver, drawers, registry, readers, beyond, clock: systemClock };
+  const store = config.store.cold === null ? null : storeOf(config.store, config.store.cold);
+  const parts = { dataFolder, keysFolder, driver, drawers, registry, readers, beyond, store, clock: systemClock };
   const all: RepairResult = { done: [], refused: [] };
   try {
     const take = ({ done, refused }: RepairResult) => {
@@ -136,6 +141,7 @@ async function repair(config: Config, driver: RegistryDriver, examined: Examinat
     }
     return all;
   } finally {
+    await store?.close();
     await stop();
     await registry.close();
   }

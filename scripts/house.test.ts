@@ -67,6 +67,9 @@ const EXPORT =
 
 const SCRIPTS = FILES.filter((path) => /^scripts\/.*\.ts$/.test(path) && !isTest(path));
 
+/** The two drivers of the registry have the same parts, by the same names: one thing, made twice. */
+const partOf = (path: string) => path.replace(/^lib\/registry\/(?:sqlite|postgres)\//, 'lib/registry/DRIVER/');
+
 /** Every exported name with the files that it is declared in. A default export of Next has its file's name. */
 function exportsByName(): Map<string, string[]> {
   const found = new Map<string, string[]>();
@@ -76,7 +79,7 @@ function exportsByName(): Map<string, string[]> {
     for (const [, isDefault, name = ''] of read(path).matchAll(EXPORT)) {
       if (isDefault !== undefined || NEXT_EXPORTS.test(name)) continue;
       const files = found.get(name) ?? [];
-      if (!files.includes(path)) found.set(name, [...files, path]);
+      if (!files.includes(partOf(path))) found.set(name, [...files, partOf(path)]);
     }
   }
   return found;

@@ -4,13 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issuerOf } from '../lib/base/signing.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { startServer } from '../lib/testing/server.ts';
-
-/** Each test starts several processes. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const SCRIPT = fileURLToPath(new URL('ledger-verify.ts', import.meta.url));
 

@@ -23,7 +23,7 @@ const SCRIPT = fileURLToPath(new URL('./package.ts', import.meta.url));
 const PACKAGE = [process.execPath, '--disable-warning=ExperimentalWarning', SCRIPT];
 const KEY = 'a-key-that-only-tests-know';
 /** Making it reads some four thousand files, and the first start compiles everything. */
-const SLOW_MS = 240_000;
+const _SLOW_MS = 240_000;
 
 /** A folder with spaces in its path, which belongs to somebody else and may not be written. */
 let place: string;
@@ -46,7 +46,7 @@ beforeAll(() => {
   ensureBuilt();
   made = run([...PACKAGE, target]);
   write(target, 'a-w');
-}, SLOW_MS);
+});
 afterAll(() => {
   write(target, 'u+w');
   rmSync(place, { recursive: true, force: true });
@@ -61,38 +61,30 @@ function contents(folder: string): string[] {
   });
 }
 
-test(
-  'a package is one folder of at most 350 MiB, Node included, without a compiler or a test in it',
-  () => {
-    expect(made.stderr).toBe('');
-    expect(made.status).toBe(0);
-    const bytes = contents(target).reduce((sum, line) => sum + Number(/ (\d+) [\d.]+ \d+$/.exec(line)?.[1]), 0);
-    expect(bytes).toBeLessThan(MOST_BYTES);
-    expect(made.stdout).toContain(`${target}: `);
-    const names = contents(target).map((line) => line.replace(/ \d+ [\d.]+ \d+$/, ''));
-    expect(
-      names.filter((name) =>
-        /\.(test|spec)\.|^lib\/(.*\/)?testing\/|node_modules\/(@next\/swc|typescript|vitest|@biomejs)/.test(name),
-      ),
-    ).toEqual([]);
-    expect(names).toEqual(expect.arrayContaining(['bin/winterdock', 'docs/operations.md', 'LICENSE', 'runtime/node']));
-  },
-  SLOW_MS,
-);
+test('a package is one folder of at most 350 MiB, Node included, without a compiler or a test in it', () => {
+  expect(made.stderr).toBe('');
+  expect(made.status).toBe(0);
+  const bytes = contents(target).reduce((sum, line) => sum + Number(/ (\d+) [\d.]+ \d+$/.exec(line)?.[1]), 0);
+  expect(bytes).toBeLessThan(MOST_BYTES);
+  expect(made.stdout).toContain(`${target}: `);
+  const names = contents(target).map((line) => line.replace(/ \d+ [\d.]+ \d+$/, ''));
+  expect(
+    names.filter((name) =>
+      /\.(test|spec)\.|^lib\/(.*\/)?testing\/|node_modules\/(@next\/swc|typescript|vitest|@biomejs)/.test(name),
+    ),
+  ).toEqual([]);
+  expect(names).toEqual(expect.arrayContaining(['bin/winterdock', 'docs/operations.md', 'LICENSE', 'runtime/node']));
+});
 
-test(
-  'a package replaces an earlier one, and nothing else',
-  () => {
-    const papers = join(place, 'papers');
-    mkdirSync(papers);
-    writeFileSync(join(papers, 'letter'), 'dear');
-    const refused = run([...PACKAGE, papers]);
-    expect(refused).toMatchObject({ status: 1, stdout: '' });
-    expect(refused.stderr).toContain('no package of Winterdock');
-    expect(readdirSync(papers)).toEqual(['letter']);
-  },
-  SLOW_MS,
-);
+test('a package replaces an earlier one, and nothing else', () => {
+  const papers = join(place, 'papers');
+  mkdirSync(papers);
+  writeFileSync(join(papers, 'letter'), 'dear');
+  const refused = run([...PACKAGE, papers]);
+  expect(refused).toMatchObject({ status: 1, stdout: '' });
+  expect(refused.stderr).toContain('no package of Winterdock');
+  expect(readdirSync(papers)).toEqual(['letter']);
+});
 
 /** Fetches a page, and all that it loads, as a browser would. Runs where the server does. */
 const VISIT = `
@@ -137,129 +129,125 @@ process.env.AWS_SECRET_ACCESS_KEY = 'b';
 console.log(without, await asked());
 `;
 
-test(
-  'it runs in another place, as another user, from a folder that may not be written, with no network',
-  async () => {
-    const before = contents(target);
-    const link = join(place, 'winterdock');
-    symlinkSync(join(target, 'bin', 'winterdock'), link);
-    const env = {
-      PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
-      HOME: home,
-      WB_DATA: join(home, 'data'),
-      WB_ADMIN_KEY: KEY,
-      WB_COLD_URL: `file://${join(home, 'store').replaceAll(' ', '%20')}`,
-      PORT: '0',
-      // Nothing is fetched by a way that a proxy would have opened.
-      HTTP_PROXY: 'http://127.0.0.1:9',
-      HTTPS_PROXY: 'http://127.0.0.1:9',
-    };
-    const server = start([...elsewhere, link, 'start'], env);
-    const ended = once(server, 'exit');
-    let output = '';
-    const take = (chunk: Buffer) => {
-      output += chunk.toString();
-    };
-    server.stdout?.on('data', take);
-    server.stderr?.on('data', take);
-    const url = await new Promise<string>((resolve, reject) => {
-      ended.then(() => reject(new Error(output)), reject);
-      server.stdout?.on('data', () => {
-        const ready = /^ready (http:\S+)$/m.exec(output);
-        if (ready?.[1] !== undefined) resolve(ready[1]);
-      });
+test('it runs in another place, as another user, from a folder that may not be written, with no network', async () => {
+  const before = contents(target);
+  const link = join(place, 'winterdock');
+  symlinkSync(join(target, 'bin', 'winterdock'), link);
+  const env = {
+    PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
+    HOME: home,
+    WB_DATA: join(home, 'data'),
+    WB_ADMIN_KEY: KEY,
+    WB_COLD_URL: `file://${join(home, 'store').replaceAll(' ', '%20')}`,
+    PORT: '0',
+    // Nothing is fetched by a way that a proxy would have opened.
+    HTTP_PROXY: 'http://127.0.0.1:9',
+    HTTPS_PROXY: 'http://127.0.0.1:9',
+  };
+  const server = start([...elsewhere, link, 'start'], env);
+  const ended = once(server, 'exit');
+  let output = '';
+  const take = (chunk: Buffer) => {
+    output += chunk.toString();
+  };
+  server.stdout?.on('data', take);
+  server.stderr?.on('data', take);
+  const url = await new Promise<string>((resolve, reject) => {
+    ended.then(() => reject(new Error(output)), reject);
+    server.stdout?.on('data', () => {
+      const ready = /^ready (http:\S+)$/m.exec(output);
+      if (ready?.[1] !== undefined) resolve(ready[1]);
     });
-    try {
-      const outputOf = (...args: string[]) => {
-        const mine = { ...env, WINTERDOCK_URL: url, WINTERDOCK_KEY: KEY };
-        const { status, stdout, stderr } = run([...beside(server.pid), link, ...args], mine);
-        if (status !== 0) throw new Error(`${args.join(' ')}: ${status}\n${stdout}${stderr}`);
-        return stdout;
-      };
-      writeFileSync(join(place, 'key'), KEY, { mode: 0o644 });
-      outputOf('login', url, '--key-file', join(place, 'key'));
-      outputOf('create', 'sess-841', '--tenant', 'acme');
-      // The shell, its commands that are loaded late, and both languages: each has files of its own to be found.
-      const exec = (command: string) => outputOf('exec', 'sess-841', command);
-      expect(exec('echo hello > note; js -e "console.log(6 * 7)"; tar cz note | tar tz')).toBe('42\nnote\n');
-      expect(exec('python3 -c "import json; print(json.dumps({\\"a\\": 1}))" | jq .a')).toBe('1\n');
-      expect(exec('sqlite3 x.db "select 6 * 7"')).toBe('42\n');
-      expect(outputOf('eval', 'sess-841', '6 * 7')).toBe('42\n');
-      // A reader for what rests, a process for bundles, and what is archived is expanded.
-      outputOf('suspend', 'sess-841');
-      expect(outputOf('files', 'get', 'sess-841', 'note')).toBe('hello\n');
-      outputOf('ship', 'sess-841', join(home, 'sess-841.wbundle'));
-      expect(outputOf('inspect', join(home, 'sess-841.wbundle'))).toMatch(/^verified\s+yes$/m);
-      // More than the server moves by itself: a process for each way, into the store and out of it.
-      const hash = exec('head -c 5000000 /dev/urandom > large; sha256sum large');
-      outputOf('suspend', 'sess-841');
-      outputOf('freeze', 'sess-841');
-      rmSync(join(home, 'data', 'cold', 'sess-841.sqlite'));
-      expect(exec('sha256sum large')).toBe(hash);
-      outputOf('archive', 'sess-841', '--yes');
-      expect(outputOf('files', 'get', 'sess-841', 'note')).toBe('hello\n');
-      // The operators' commands, beside the server.
-      expect(outputOf('doctor')).toContain('Nothing wrong was seen.');
-      outputOf('backup', join(home, 'kept'));
-      expect(outputOf('ledger-verify')).toContain('Proved: no line was changed');
-      expect(
-        outputOf(
-          'restore-backup',
-          '--from',
-          join(home, 'kept'),
-          '--to',
-          join(home, 'one.sqlite'),
-          '--instance',
-          'sess-841',
-        ),
-      ).toContain('Wrote the file');
-      // The process that makes backups for the server.
-      outputOf('backups', 'set', '--target', join(home, 'scheduled'));
-      const { id } = JSON.parse(outputOf('backups', 'make', '--json')) as { id: string };
-      const backup = () => JSON.parse(outputOf('backups', 'show', id, '--json')) as { state: string; error: unknown };
-      await expect.poll(() => backup().state, { timeout: 60_000, interval: 1000 }).toMatch(/^(made|failed)$/);
-      expect(backup()).toMatchObject({ state: 'made', error: null });
-      // What speaks S3 is loaded only for s3://, and its ways to find credentials only at its first request.
-      const s3 = run(
-        [
-          ...beside(server.pid),
-          join(target, 'runtime', 'node'),
-          '--no-warnings',
-          '--input-type=module',
-          '-e',
-          S3,
-          target,
-        ],
-        env,
-      );
-      expect([s3.stderr, s3.stdout]).toEqual(['', 'refused unreachable\n']);
-      const visit = run(
-        [...beside(server.pid), join(target, 'runtime', 'node'), '--input-type=module', '-e', VISIT, url, KEY],
-        env,
-      );
-      expect(visit.stderr).toBe('');
-      const seen = JSON.parse(visit.stdout);
-      expect(seen).toMatchObject({ page: { status: 200, title: expect.stringContaining('Overview') }, failed: [] });
-      // What the MCP endpoint loads with its first message.
-      expect(seen.tools).toBeGreaterThan(0);
-      expect(seen.types).toEqual(
-        expect.arrayContaining([
-          expect.stringMatching(/^css text\/css/),
-          expect.stringMatching(/^js .*javascript/),
-          expect.stringMatching(/^woff2 font/),
-        ]),
-      );
-      if (cutOff) expect(seen.elsewhere).toBe('not reached');
-    } finally {
-      server.kill('SIGTERM');
-      await ended;
-    }
-    expect([server.exitCode, server.signalCode]).toEqual([0, null]);
-    // Nobody complained, of a place that may not be written neither. A first page may take its time on a busy machine.
-    const expected =
-      /^(?:(?:Winterdock serves|Walls around sandboxes:|Sign in:| {9}\(works|ready) .*|\{.*"msg":"a request held up all others"\})\n/gm;
-    expect(output.replace(expected, '')).toBe('');
-    expect(contents(target)).toEqual(before);
-  },
-  SLOW_MS,
-);
+  });
+  try {
+    const outputOf = (...args: string[]) => {
+      const mine = { ...env, WINTERDOCK_URL: url, WINTERDOCK_KEY: KEY };
+      const { status, stdout, stderr } = run([...beside(server.pid), link, ...args], mine);
+      if (status !== 0) throw new Error(`${args.join(' ')}: ${status}\n${stdout}${stderr}`);
+      return stdout;
+    };
+    writeFileSync(join(place, 'key'), KEY, { mode: 0o644 });
+    outputOf('login', url, '--key-file', join(place, 'key'));
+    outputOf('create', 'sess-841', '--tenant', 'acme');
+    // The shell, its commands that are loaded late, and both languages: each has files of its own to be found.
+    const exec = (command: string) => outputOf('exec', 'sess-841', command);
+    expect(exec('echo hello > note; js -e "console.log(6 * 7)"; tar cz note | tar tz')).toBe('42\nnote\n');
+    expect(exec('python3 -c "import json; print(json.dumps({\\"a\\": 1}))" | jq .a')).toBe('1\n');
+    expect(exec('sqlite3 x.db "select 6 * 7"')).toBe('42\n');
+    expect(outputOf('eval', 'sess-841', '6 * 7')).toBe('42\n');
+    // A reader for what rests, a process for bundles, and what is archived is expanded.
+    outputOf('suspend', 'sess-841');
+    expect(outputOf('files', 'get', 'sess-841', 'note')).toBe('hello\n');
+    outputOf('ship', 'sess-841', join(home, 'sess-841.wbundle'));
+    expect(outputOf('inspect', join(home, 'sess-841.wbundle'))).toMatch(/^verified\s+yes$/m);
+    // More than the server moves by itself: a process for each way, into the store and out of it.
+    const hash = exec('head -c 5000000 /dev/urandom > large; sha256sum large');
+    outputOf('suspend', 'sess-841');
+    outputOf('freeze', 'sess-841');
+    rmSync(join(home, 'data', 'cold', 'sess-841.sqlite'));
+    expect(exec('sha256sum large')).toBe(hash);
+    outputOf('archive', 'sess-841', '--yes');
+    expect(outputOf('files', 'get', 'sess-841', 'note')).toBe('hello\n');
+    // The operators' commands, beside the server.
+    expect(outputOf('doctor')).toContain('Nothing wrong was seen.');
+    outputOf('backup', join(home, 'kept'));
+    expect(outputOf('ledger-verify')).toContain('Proved: no line was changed');
+    expect(
+      outputOf(
+        'restore-backup',
+        '--from',
+        join(home, 'kept'),
+        '--to',
+        join(home, 'one.sqlite'),
+        '--instance',
+        'sess-841',
+      ),
+    ).toContain('Wrote the file');
+    // The process that makes backups for the server.
+    outputOf('backups', 'set', '--target', join(home, 'scheduled'));
+    const { id } = JSON.parse(outputOf('backups', 'make', '--json')) as { id: string };
+    const backup = () => JSON.parse(outputOf('backups', 'show', id, '--json')) as { state: string; error: unknown };
+    await expect.poll(() => backup().state, { timeout: 240_000, interval: 1000 }).toMatch(/^(made|failed)$/);
+    expect(backup()).toMatchObject({ state: 'made', error: null });
+    // What speaks S3 is loaded only for s3://, and its ways to find credentials only at its first request.
+    const s3 = run(
+      [
+        ...beside(server.pid),
+        join(target, 'runtime', 'node'),
+        '--no-warnings',
+        '--input-type=module',
+        '-e',
+        S3,
+        target,
+      ],
+      env,
+    );
+    expect([s3.stderr, s3.stdout]).toEqual(['', 'refused unreachable\n']);
+    const visit = run(
+      [...beside(server.pid), join(target, 'runtime', 'node'), '--input-type=module', '-e', VISIT, url, KEY],
+      env,
+    );
+    expect(visit.stderr).toBe('');
+    const seen = JSON.parse(visit.stdout);
+    expect(seen).toMatchObject({ page: { status: 200, title: expect.stringContaining('Overview') }, failed: [] });
+    // What the MCP endpoint loads with its first message.
+    expect(seen.tools).toBeGreaterThan(0);
+    expect(seen.types).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^css text\/css/),
+        expect.stringMatching(/^js .*javascript/),
+        expect.stringMatching(/^woff2 font/),
+      ]),
+    );
+    if (cutOff) expect(seen.elsewhere).toBe('not reached');
+  } finally {
+    server.kill('SIGTERM');
+    await ended;
+  }
+  expect([server.exitCode, server.signalCode]).toEqual([0, null]);
+  // Nobody complained, of a place that may not be written neither. A first page may take its time on a busy machine.
+  const expected =
+    /^(?:(?:Winterdock serves|Walls around sandboxes:|Sign in:| {9}\(works|ready) .*|\{.*"msg":"a request held up all others"\})\n/gm;
+  expect(output.replace(expected, '')).toBe('');
+  expect(contents(target)).toEqual(before);
+});

@@ -28,7 +28,7 @@ import { createDrawers } from '../lib/host/drawers.ts';
 import { createReadersAlone } from '../lib/host/helpers.ts';
 import type { RegistryDriver } from '../lib/registry/driver.ts';
 import { registryDriver } from '../lib/registry/drivers.ts';
-import { openReplicaAt, sayOfReplica } from './backup/restore-replica.ts';
+import { openReplicaAt, refuseLoneFiles, sayOfReplica } from './backup/restore-replica.ts';
 import { hasDrawers, restoreRows } from './backup/restore-rows.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
@@ -282,7 +282,10 @@ async function openFrom(
   } catch (error) {
     await close();
     const isNone = isWinterdockError(error) && error.code === 'not_found' && at === null && instance === null;
-    if (isNone && (await hasDrawers(from, config))) return null;
+    if (isNone && (await hasDrawers(from, config))) {
+      await refuseLoneFiles(from, config);
+      return null;
+    }
     throw error;
   }
 }

@@ -22,7 +22,7 @@ function run(args: string[], settings: Record<string, string> = {}): Promise<{ c
   });
 }
 
-test('a folder and a server that speaks S3 conform, and nothing is left', { timeout: 120_000 }, async () => {
+test('a folder and a server that speaks S3 conform, and nothing is left', async () => {
   const inFolder = await run([pathToFileURL(join(folder, 'store')).href]);
   expect(inFolder.text).not.toContain('NO ');
   expect(inFolder.code).toBe(0);

@@ -123,13 +123,16 @@ async function besideServer(config: Config, driver: RegistryDriver): Promise<num
         'The server stores what rests. Restart it with WB_STORE_LEAVING=1, which takes about a second: it serves while it brings every file back.',
       );
     }
-    for (const one of progress.failed.filter((line) => !told.has(line))) process.stderr.write(`${one}\n`);
-    for (const one of progress.failed) told.add(one);
+    for (const one of progress.stays.map(({ name, why }) => `${name}: ${why}`)) {
+      if (!told.has(one)) process.stderr.write(`${one}\n`);
+      told.add(one);
+    }
     if (progress.isDone) {
       say('Every file is on this machine. Restart the server without WB_COLD_URL and WB_STORE_LEAVING.');
       return 0;
     }
-    const now = `${progress.sandboxes} sandboxes are left.`;
+    const { sandboxes, copies, bytes } = progress;
+    const now = `${sandboxes.left} sandboxes (${size(bytes.left)}) and ${copies.left} copies are left.`;
     if (now !== left) say(now);
     left = now;
     await wait(LOOK_EVERY_MS);

@@ -69,10 +69,14 @@ const { ensureBrowser } = await import('./browser.ts');
 const browser = ensureBrowser();
 const { ensureRadosgw } = await import('./ensure-radosgw.ts');
 const { LITESTREAM_VFS } = await import('../testing/peers/litestream.ts');
+const { POSTGRES } = await import('../testing/peers/postgres.ts');
 const notRun = [
   ensureRadosgw(),
   LITESTREAM_VFS === null
     ? 'Not run: lib/replication/litestream.test.ts, which needs a package that is for Linux on x64 with glibc only.'
+    : null,
+  POSTGRES === null
+    ? 'Not run: lib/registry/postgres and db/postgres.test.ts, which need a PostgreSQL server, and there is no package of one for this system.'
     : null,
 ];
 const buildEnded = join(folder, 'build-ended');

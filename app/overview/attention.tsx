@@ -109,11 +109,13 @@ export function BackupTrouble({
 }
 
 export function ReplicaTrouble({ late, rendered }: { late: ReplicaLate; rendered: number }) {
-  const { since, sandboxes, most_s: most } = late;
+  const { since, sandboxes, registry, most_s: most } = late;
+  const them = sandboxes === 1 ? '1 sandbox' : `${sandboxes.toLocaleString('en')} sandboxes`;
+  const who = !registry ? them : sandboxes === 0 ? 'The registry' : `${them} and the registry`;
   return (
     <Trouble name="Replica" href="/settings/storage#replica" since={since} rendered={rendered}>
-      {sandboxes === 1 ? '1 sandbox is' : `${sandboxes.toLocaleString('en')} sandboxes are`} more behind than promised,{' '}
-      {lengthInWords(most)} at most.
+      {who} {sandboxes + Number(registry) === 1 ? 'is' : 'are'} more behind than promised, {lengthInWords(most)} at
+      most.
     </Trouble>
   );
 }

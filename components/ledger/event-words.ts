@@ -46,6 +46,8 @@ const TYPES: Readonly<Record<string, string>> = {
   'backup.restored': 'restored a backup',
   'replica.restored': 'restored from the replica',
   'backup.placed': 'brought back from a backup the file of',
+  'replica.placed': 'brought back from the replica the file of',
+  'replica.restore_failed': 'did not restore from the replica',
   'keys.made': 'made new key files',
   'keys.rotated': 'replaced a key of the server',
   'keys.finished': 'ended the rotation of a key of the server',

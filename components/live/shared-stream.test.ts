@@ -95,7 +95,7 @@ async function connected(): Promise<Source> {
 }
 
 /** Waits until a check holds. A busy machine takes its time. */
-const soon = (check: () => void) => vi.waitFor(check, { timeout: 60_000 });
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 240_000 });
 
 test('eight tabs share one connection, and each gets every line once', async () => {
   const tabs = Array.from({ length: 8 }, () => tab());

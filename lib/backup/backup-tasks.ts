@@ -3,24 +3,21 @@
  * processes, or of who asked.
  */
 import { randomInt } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import { makeFolder, syncFile } from '../base/effects.ts';
+import { makeFolder } from '../base/effects.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import { readSecretFile } from '../base/secret-file.ts';
 import { openSigner } from '../base/signing.ts';
 import { registryDriver } from '../registry/drivers.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { sha256Of } from '../storage/files.ts';
-import type { Readers } from '../vfs/types.ts';
-import { VOLUMES } from '../vfs/volumes.ts';
 import { makeBackup } from './backup.ts';
 import { claimPlace, requireClaim } from './claim-place.ts';
-import { complaintOf } from './copy-file.ts';
 import { requirePassphrase } from './key-files.ts';
 import { type BackupManifest, type BackupRow, objectsOf, parseBackupManifest, unreadableIn } from './manifest.ts';
+import { takeMoment } from './moment-task.ts';
 import { type OpenedBackup, openPlaced } from './open-backup.ts';
 import { coldStoreOf, openPlace } from './open-place.ts';
 import type { BackupPlace } from './place.ts';
@@ -28,11 +25,13 @@ import { expandTo } from './place-file.ts';
 import { prunePlace } from './prune.ts';
 import { findInBackup, objectOf, rowIn } from './restore-one.ts';
 import { retained } from './retention.ts';
+import { type ReadersFor, soundFile } from './sound-file.ts';
 import { type BackupTarget, manifestIdsIn, manifestName, manifestsIn, openTarget } from './store.ts';
 import {
   type BackupAnswers,
   type BackupTask,
   type MakeTask,
+  type MomentTask,
   type PlanTask,
   placedBackup,
   type TakeTask,
@@ -54,8 +53,7 @@ export interface TaskParts {
   folder: string;
   /** Of the environment; null: there is none. */
   passphrase: string | null;
-  /** Who opens files of sandboxes, and may write to `folders` as well. */
-  readersFor(folders: readonly string[]): Promise<{ readers: Readers; stop(): Promise<void> }>;
+  readersFor: ReadersFor;
   progress(done: number, all: number): void;
 }
 
@@ -77,6 +75,7 @@ export async function runBackupTask<T extends BackupTask>(
   parts: TaskParts,
   task: T,
 ): Promise<BackupAnswers[T['kind']]> {
+  if (task.kind === 'moment') return (await takeMoment(parts, task)) as BackupAnswers[T['kind']];
   const { place, close } = await openPlace(task.target, parts.config, join(parts.folder, 'drafts'));
   try {
     // Only what writes there needs it to be the owner's.
@@ -87,7 +86,11 @@ export async function runBackupTask<T extends BackupTask>(
   }
 }
 
-function answerTo(parts: TaskParts, place: BackupPlace, task: BackupTask): Promise<BackupAnswers[BackupTask['kind']]> {
+function answerTo(
+  parts: TaskParts,
+  place: BackupPlace,
+  task: Exclude<BackupTask, MomentTask>,
+): Promise<BackupAnswers[BackupTask['kind']]> {
   switch (task.kind) {
     case 'make':
       return make(parts, place, task);
@@ -279,21 +282,8 @@ async function bring(
   if (expected !== null && found !== expected) {
     throw new WinterdockError('corrupt', `The backup's file of ${label} does not come back as it was backed up.`);
   }
-  const { readers, stop } = await parts.readersFor([folder]);
-  try {
-    const complaint = await complaintOf(readers, path);
-    if (complaint !== null) throw new WinterdockError('corrupt', `The backup's file of ${label}: ${complaint}.`);
-    let taken = { path, sha256: found };
-    if (isNew) {
-      const rebuilt = join(folder, 'rebuilt.sqlite');
-      const { sha256 } = await readers.copy({ path, mode: 'rest' }, rebuilt, { volumes: VOLUMES });
-      taken = { path: rebuilt, sha256 };
-    }
-    await syncFile(taken.path);
-    return { ...taken, bytes: (await stat(taken.path)).size, row };
-  } finally {
-    await stop();
-  }
+  const sound = await soundFile(parts, { path, sha256: found }, folder, { whose: `${label} in the backup`, isNew });
+  return { ...sound, row };
 }
 
 async function planOf(backup: OpenedBackup, { instance }: PlanTask): Promise<BackupAnswers['plan']> {

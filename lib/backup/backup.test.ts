@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import { readConfig } from '../base/config.ts';
 import { removeTreeNow } from '../base/effects.ts';
@@ -18,9 +18,6 @@ import { objectPath } from './folder-place.ts';
 import { prune } from './prune.ts';
 import { manifestsIn, openFolderTarget } from './store.ts';
 import { commandOf, expectWhole, populate, run, type ServerContent, spawnServer } from './testing/server-content.ts';
-
-/** Each test starts several processes. */
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let root: string;
 let folder: string;

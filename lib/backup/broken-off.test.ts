@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { type Config, readConfig } from '../base/config.ts';
 import { observeEffects } from '../base/effects.ts';
@@ -20,8 +20,6 @@ import { openNewest } from './open-backup.ts';
 import { openPlace } from './open-place.ts';
 import type { BackupPlace } from './place.ts';
 import { manifestsIn, openTarget } from './store.ts';
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
 
 /** More than a backup has. */
 const MOST_EFFECTS = 400;

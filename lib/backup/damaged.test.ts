@@ -2,12 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ServerProcess } from '../testing/process.ts';
 import { run, spawnServer } from './testing/server-content.ts';
-
-/** Each test starts several processes. */
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const PLACES: Record<string, string> = {
   suspended: 'live/suspended/vfs.sqlite',

@@ -13,16 +13,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSigner } from '../base/signing.ts';
 import { CONTENT, everyFileIn, FORMER, layLastState, makeOlder } from '../registry/testing/last-state.ts';
 import type { ServerProcess } from '../testing/process.ts';
 import { objectPath } from './folder-place.ts';
 import { backupManifestText, parseBackupManifest } from './manifest.ts';
 import { expectWhole, run, spawnServer } from './testing/server-content.ts';
-
-/** Each test starts several processes. */
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let root: string;
 let folder: string;

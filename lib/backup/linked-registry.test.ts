@@ -14,13 +14,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Event } from '../contract/schema.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 import { run } from './testing/server-content.ts';
-
-/** Each test starts several processes. */
-vi.setConfig({ testTimeout: 120_000 });
 
 let root: string;
 let folder: string;

@@ -9,32 +9,35 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { isCloudAddress } from '../base/cloud-address.ts';
 import { parseCopyPath } from '../base/copy-paths.ts';
 import { makeFolder, removeTree, syncFile, unlinkFile, writeFile } from '../base/effects.ts';
-import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { LiveRegistryReader } from '../registry/driver.ts';
 import { registryDriver } from '../registry/drivers.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import type { Rebuilt } from '../replication/rebuild.ts';
+import type { TenantBundles } from '../replication/bundle-reader.ts';
 import { REGISTRY_ID } from '../replication/replica-names.ts';
-import { type FoundMoment, findMoment, restoreMoment } from '../replication/replica-reader.ts';
+import { type FoundMoment, findMoment } from '../replication/replica-reader.ts';
 import { surveyReplica } from '../replication/replica-survey.ts';
 import { MEMORY } from '../sandboxes/engine.ts';
-import { isCode, sha256Of, stampOf } from '../storage/files.ts';
+import { sha256Of, stampOf } from '../storage/files.ts';
 import { readMarker } from '../storage/object-store/marker.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { pack } from '../storage/zstd.ts';
 import { openLiveFile, restLiveFile } from '../vfs/handles.ts';
 import { INSTALLATION } from './backup-settings.ts';
+import { makeMoment } from './make-moment.ts';
 import { type BackupCopy, type BackupManifest, type BackupRow, MANIFEST_KIND, type ObjectRef } from './manifest.ts';
 import type { OpenedBackup } from './open-backup.ts';
+import { allBegun, type Begun, wordsOfBegun } from './replica-begun.ts';
 import { copyInReplica, type KeysInReplica, keysAt } from './replica-extras.ts';
 import type { ReplicaReport } from './replica-report.ts';
-import { fewAtOnce, hasJustBegun, isBehind, newestMoments, rowsInMoment } from './replica-rows.ts';
+import { fewAtOnce, isBehind, newestMoments, rowsInMoment } from './replica-rows.ts';
 
 /** Files made at the same time. */
 const FILES_AT_ONCE = 4;
 /** Room for the tables alone. */
 const EMPTY_BYTES = 1024 * 1024;
+const EARLIER = 'Restore an earlier moment with --at, or what is sound of it one sandbox at a time with --instance.';
 
 export interface ReplicaOptions {
   store: ObjectStore;
@@ -50,7 +53,7 @@ export interface ReplicaOptions {
 type Source =
   | { kind: 'sandbox'; row: InstanceRow; moment: FoundMoment }
   /** As it was when it began. */
-  | { kind: 'empty'; row: InstanceRow }
+  | Exclude<Begun, { kind: 'missing' }>
   | { kind: 'copy'; name: string; sha256: string }
   | { kind: 'keys'; bytes: Uint8Array };
 
@@ -74,41 +77,64 @@ export async function hasReplica(store: ObjectStore): Promise<boolean> {
  * not that of the installation whose marker lies there, `corrupt` when the registry's moment is damaged.
  */
 export async function openReplica(options: ReplicaOptions): Promise<OpenedBackup> {
+  try {
+    return await opened(options);
+  } catch (error) {
+    await removeTree(options.tmpFolder);
+    throw error;
+  }
+}
+
+async function opened(options: ReplicaOptions): Promise<OpenedBackup> {
   const { store, tmpFolder, atMs, only } = options;
   const marker = await readMarker(store);
   if (marker === null || marker === 'other') {
     throw new WinterdockError('not_found', `${store.url} has no marker of an installation.`);
   }
-  const moment = await findMoment(store, REGISTRY_ID, atMs);
+  const moment = await findMoment(store, REGISTRY_ID, atMs, null);
   if (moment === null) {
     const upTo = atMs === null ? '' : ` up to ${new Date(atMs).toISOString()}`;
     throw new WinterdockError('not_found', `The replica in ${store.url} has no moment of the registry${upTo}.`);
   }
   await makeFolder(tmpFolder);
   const registryAt = join(tmpFolder, 'registry.sqlite');
-  const registry = await made(options, moment, 'The registry', registryAt);
+  const by = { id: REGISTRY_ID, atMs, bundles: null };
+  const to = { target: registryAt, whose: 'The registry', hint: EARLIER };
+  const { rebuilt: registry } = await makeMoment(store, by, moment, to);
   const driver = registryDriver({ driver: 'sqlite', path: registryAt });
   await requireSame(store, driver, marker.id);
   const reader = await driver.readLive();
   try {
     const survey = await surveyReplica(store);
     const rows = await rowsInMoment(reader, only);
-    const moments = await newestMoments(options, rows, survey.ids);
+    const bundles = new Map<string, TenantBundles>();
+    const moments = await newestMoments(options, rows, survey.ids, bundles);
     const copies = await copiesOf(store, reader, rows, only);
-    const begun = rows.filter((row) => !moments.has(row.id) && hasJustBegun(row, moment.timeMs));
-    const opened = new ReplicaFiles(options, { rows, moments, begun, copies: copies.sources });
-    const keys = await keysAt(store, moment.timeMs);
+    const begun = await allBegun(
+      store,
+      reader,
+      rows.filter(({ id }) => !moments.has(id)),
+      moment.timeMs,
+    );
+    const files = new ReplicaFiles(options, { rows, moments, bundles, begun, copies: copies.sources });
+    const { keys, damaged } = await keysAt(store, moment.timeMs);
     const known = new Set(rows.map(({ id }) => String(id)));
+    const times = new Map([...moments].map(([id, { timeMs }]) => [id, timeMs]));
+    const behind = rows.flatMap((row) => (isBehind(row, moments.get(row.id)) ? [row.id] : []));
     const replica: ReplicaReport = {
       url: store.url,
       installation: marker.id,
       registryMs: moment.timeMs,
       lastTerm: survey.lastTerm,
-      moments: new Map([...moments].map(([id, { timeMs }]) => [id, timeMs])),
+      moments: times,
       notRestored: only === null ? survey.ids.filter((id) => id !== REGISTRY_ID && !known.has(id)) : [],
-      begun: begun.map(({ id }) => id),
-      behind: rows.flatMap((row) => (isBehind(row, moments.get(row.id)) ? [row.id] : [])),
+      begun: wordsOfBegun(begun),
+      behind,
     };
+    files.onEarlier(({ id }, { timeMs }) => {
+      times.set(id, timeMs);
+      if (!behind.includes(id)) behind.push(id);
+    });
     const fixed = {
       kind: MANIFEST_KIND,
       id: `replica-${new Date(moment.timeMs).toISOString().replaceAll(':', '')}`,
@@ -121,7 +147,9 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenedBackup
       ledger: await reader.chainHead(),
       issuer: keys?.issuer ?? '',
     } as const;
-    return opened.asBackup(fixed, copies.list, keys, replica, { sha256: registry.sha256, path: registryAt });
+    const backup = files.asBackup(fixed, copies.list, keys, replica, { sha256: registry.sha256, path: registryAt });
+    backup.passedOver.push(...damaged.map((name) => `The key files in ${name} cannot be read.`));
+    return backup;
   } finally {
     await reader.close();
   }
@@ -171,33 +199,45 @@ class ReplicaFiles {
   readonly #options: ReplicaOptions;
   readonly #rows: readonly InstanceRow[];
   readonly #moments: ReadonlyMap<InstanceId, FoundMoment>;
-  readonly #begun: ReadonlySet<InstanceId>;
+  readonly #bundles: ReadonlyMap<string, TenantBundles>;
+  readonly #begun: ReadonlyMap<InstanceId, Begun>;
   /** By the hash in the manifest: of a file that is not made yet, of the name of its last segment. */
   readonly #sources: Map<string, Source>;
   readonly #made = new Map<string, Made>();
   /** Files by their hash: several sandboxes may have the same bytes. */
   readonly #paths = new Map<string, string[]>();
+  /** Of a hash that a snapshot and a blueprint have: how many more need its one file. */
+  readonly #shared = new Map<string, number>();
   #files = 0;
+  #told: (row: InstanceRow, moment: FoundMoment) => void = () => undefined;
 
   constructor(
     options: ReplicaOptions,
     parts: {
       rows: readonly InstanceRow[];
       moments: ReadonlyMap<InstanceId, FoundMoment>;
-      begun: readonly InstanceRow[];
+      /** By tenant. */
+      bundles: ReadonlyMap<string, TenantBundles>;
+      begun: ReadonlyMap<InstanceId, Begun>;
       copies: Map<string, Source>;
     },
   ) {
     this.#options = options;
     this.#rows = parts.rows;
     this.#moments = parts.moments;
+    this.#bundles = parts.bundles;
     this.#sources = parts.copies;
-    this.#begun = new Set(parts.begun.map(({ id }) => id));
-    for (const row of parts.begun) this.#sources.set(beginOf(row.id), { kind: 'empty', row });
+    this.#begun = parts.begun;
+    for (const [id, begun] of parts.begun) if (begun.kind !== 'missing') this.#sources.set(beginOf(id), begun);
     for (const row of this.#rows) {
       const moment = this.#moments.get(row.id);
       if (moment !== undefined) this.#sources.set(keyOf(row.id, moment), { kind: 'sandbox', row, moment });
     }
+  }
+
+  /** Calls back when something is damaged and the file of a sandbox is of an earlier moment than was found. */
+  onEarlier(listener: (row: InstanceRow, moment: FoundMoment) => void): void {
+    this.#told = listener;
   }
 
   asBackup(
@@ -213,7 +253,11 @@ class ReplicaFiles {
     if (sealed !== null && keysObject !== null) {
       this.#sources.set(keysObject.sha256, { kind: 'keys', bytes: sealed });
     }
-    const copiesInStore = new Set(copies.map(({ hash }) => hash));
+    const copiesInStore = new Set<string>();
+    for (const { hash } of copies) {
+      if (copiesInStore.has(hash)) this.#shared.set(hash, (this.#shared.get(hash) ?? 0) + 1);
+      copiesInStore.add(hash);
+    }
     let manifest: BackupManifest | null = null;
     const files = this;
     return {
@@ -239,9 +283,17 @@ class ReplicaFiles {
         if (path !== undefined) return path;
         throw new WinterdockError('missing_file', `The replica has no object ${object.sha256}, which is ${label}.`);
       },
-      take: ({ sha256 }) => files.#paths.get(sha256)?.pop() ?? null,
+      take: ({ sha256 }) => files.#take(sha256),
       close: () => removeTree(files.#options.tmpFolder),
     };
+  }
+
+  /** Copies are placed first and one after the other: each that shares its file with a later one copies it. */
+  #take(sha256: string): string | null {
+    const shared = this.#shared.get(sha256) ?? 0;
+    if (shared === 0) return this.#paths.get(sha256)?.pop() ?? null;
+    this.#shared.set(sha256, shared - 1);
+    return null;
   }
 
   async #make(key: string): Promise<void> {
@@ -252,6 +304,11 @@ class ReplicaFiles {
     const path = join(tmpFolder, `${this.#files}.sqlite`);
     if (source.kind === 'sandbox') return this.#add(key, await this.#makeFile(source.row, source.moment, path));
     if (source.kind === 'empty') return this.#add(key, await makeEmpty(path));
+    if (source.kind === 'origin') {
+      const { name, sha256 } = source;
+      await store.download(name, path, { sha256 });
+      return this.#add(key, { path, object: { sha256, bytes: bytesOf(path) }, isFiled: false, expands: null });
+    }
     if (source.kind === 'keys') await writeFile(path, source.bytes);
     else await store.download(source.name, path, { sha256: source.sha256 });
     this.#add(key, { path, object: { sha256: key, bytes: bytesOf(path) }, isFiled: true, expands: null });
@@ -263,8 +320,14 @@ class ReplicaFiles {
     this.#paths.set(sha256, [...(this.#paths.get(sha256) ?? []), made.path]);
   }
 
-  async #makeFile(row: InstanceRow, moment: FoundMoment, path: string): Promise<Made> {
-    const { sha256, bytes, wasAtRest } = await made(this.#options, moment, `"${row.id}"`, path);
+  async #makeFile(row: InstanceRow, found: FoundMoment, path: string): Promise<Made> {
+    const bundles = this.#bundles.get(row.tenant) ?? null;
+    const { store, atMs } = this.#options;
+    const by = { id: row.id, atMs, bundles };
+    const to = { target: path, whose: `"${row.id}"`, hint: EARLIER };
+    const { rebuilt, moment } = await makeMoment(store, by, found, to);
+    const { sha256, bytes, wasAtRest } = rebuilt;
+    if (moment !== found) this.#told(row, moment);
     const filed = row.file?.sha256 ?? null;
     const isSame = filed === null ? wasAtRest && row.file?.size === bytes : filed === sha256;
     const isFiled = isSame && row.state !== 'active';
@@ -287,8 +350,10 @@ class ReplicaFiles {
     if (vfsPath === MEMORY) return without('memory');
     const moment = this.#moments.get(id);
     if (moment !== undefined) return this.#rowWith(row, moment, none);
-    if (this.#begun.has(id)) {
-      const object = this.#made.get(beginOf(id))?.object ?? { sha256: beginOf(id), bytes: 0 };
+    const begun = this.#begun.get(id);
+    if (begun !== undefined && begun.kind !== 'missing') {
+      const bytes = begun.kind === 'origin' ? begun.bytes : 0;
+      const object = this.#made.get(beginOf(id))?.object ?? { sha256: beginOf(id), bytes };
       return { ...without('whole'), state: 'suspended', object };
     }
     if (isCloudAddress(vfsPath)) return without('stored');
@@ -297,7 +362,8 @@ class ReplicaFiles {
     if (copy !== null) return without(copiesInReplica.has(copy.hash) ? 'shared' : 'stored');
     const since = new Date(row.stateSince * 1000).toISOString();
     const suspended = state === 'active' ? ({ state: 'suspended' } as const) : {};
-    return { ...without('missing', `the replica has nothing of it; it was ${state} since ${since}`), ...suspended };
+    const why = begun === undefined ? `it was ${state} since ${since}` : begun.why;
+    return { ...without('missing', `the replica has nothing of it; ${why}`), ...suspended };
   }
 
   #rowWith(row: InstanceRow, moment: FoundMoment, none: Omit<BackupRow, 'how' | 'wrong'>): BackupRow {
@@ -327,19 +393,4 @@ async function makeEmpty(path: string): Promise<Made> {
   await syncFile(path);
   const object = { sha256: await sha256Of(path), bytes: bytesOf(path) };
   return { path, object, isFiled: false, expands: null };
-}
-
-/** Makes the file of a moment at rest. Throws `corrupt` with whose it is. */
-async function made({ store }: ReplicaOptions, moment: FoundMoment, whose: string, target: string): Promise<Rebuilt> {
-  try {
-    return await restoreMoment(store, moment, { target, tmp: `${target}.segments`, atRest: true });
-  } catch (error) {
-    const isDamage = isWinterdockError(error) && (error.code === 'corrupt' || error.code === 'missing_file');
-    if (!isDamage && !isCode(error, 'ENOENT')) throw error;
-    const at = new Date(moment.timeMs).toISOString();
-    throw new WinterdockError('corrupt', `${whose} as of ${at} cannot be made from the replica: ${messageOf(error)}`, {
-      hint: 'Restore an earlier moment with --at, or what is sound of it one sandbox at a time with --instance.',
-      cause: error,
-    });
-  }
 }

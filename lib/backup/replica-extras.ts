@@ -47,8 +47,14 @@ export async function putKeys(
   await store.put(`${KEYS}${time}-${randomBytes(6).toString('hex')}.json`, Buffer.from(JSON.stringify(document)));
 }
 
-/** The key files as they were at a time (epoch milliseconds), or the first after it; null: there are none. */
-export async function keysAt(store: Pick<ObjectStore, 'list' | 'get'>, atMs: number): Promise<KeysInReplica | null> {
+/**
+ * The key files as they were at a time (epoch milliseconds), or the first after it; null: there are none. Documents
+ * that are damaged, or of another version, are passed over, and named.
+ */
+export async function keysAt(
+  store: Pick<ObjectStore, 'list' | 'get'>,
+  atMs: number,
+): Promise<{ keys: KeysInReplica | null; damaged: string[] }> {
   const found: { name: string; timeMs: number }[] = [];
   for await (const page of store.list(KEYS)) {
     for (const { name } of page) {
@@ -57,14 +63,16 @@ export async function keysAt(store: Pick<ObjectStore, 'list' | 'get'>, atMs: num
     }
   }
   found.sort((one, other) => one.timeMs - other.timeMs);
-  const { name } = found.findLast(({ timeMs }) => timeMs <= atMs) ?? found[0] ?? {};
-  if (name === undefined) return null;
-  try {
-    const { sealed, ...rest } = keysSchema.parse(JSON.parse(Buffer.from(await store.get(name)).toString()));
-    return { ...rest, sealed: sealed === null ? null : Buffer.from(sealed, 'base64') };
-  } catch (error) {
-    // Damaged, or of another version: as if there were none, which is said.
-    if (isWinterdockError(error) && error.code === 'storage_unavailable') throw error;
-    return null;
+  const damaged: string[] = [];
+  const before = found.filter(({ timeMs }) => timeMs <= atMs);
+  for (const { name } of [...before.toReversed(), ...found.slice(before.length)]) {
+    try {
+      const { sealed, ...rest } = keysSchema.parse(JSON.parse(Buffer.from(await store.get(name)).toString()));
+      return { keys: { ...rest, sealed: sealed === null ? null : Buffer.from(sealed, 'base64') }, damaged };
+    } catch (error) {
+      if (isWinterdockError(error) && error.code === 'storage_unavailable') throw error;
+      damaged.push(name);
+    }
   }
+  return { keys: null, damaged };
 }

@@ -14,8 +14,11 @@ export interface ReplicaReport {
   readonly moments: ReadonlyMap<InstanceId, number>;
   /** Ids of which the replica has a file and the registry's moment no row: they were created after it. */
   readonly notRestored: readonly string[];
-  /** Sandboxes that were awake for the first time and not shipped yet: they come back as they began, empty. */
-  readonly begun: readonly InstanceId[];
+  /**
+   * Sandboxes that were awake for the first time and not shipped yet: they come back as they began. Each with the
+   * snapshot or blueprint that it was, in words; null: empty.
+   */
+  readonly begun: ReadonlyMap<InstanceId, string | null>;
   /** Sandboxes that did something after the newest moment that the replica has of them. */
   readonly behind: readonly InstanceId[];
 }
@@ -25,7 +28,8 @@ const iso = (ms: number) => new Date(ms).toISOString();
 /** What the file of a sandbox comes from, in words. */
 export function momentInWords({ moments, begun }: ReplicaReport, id: InstanceId): string {
   const at = moments.get(id);
-  if (begun.includes(id)) return 'replica, which has nothing of it yet: it is empty, as it began';
+  const began = begun.get(id);
+  if (began !== undefined) return `replica, which has nothing of it yet: it is as it began, ${began ?? 'empty'}`;
   return at === undefined ? 'the replica' : `replica, as of ${iso(at)}`;
 }
 
@@ -37,7 +41,7 @@ export function restoredInWords({ url, registryMs, moments, behind, begun, notRe
       ? 'no files'
       : `${times.length} files as of ${iso(Math.min(...times))} to ${iso(Math.max(...times))}`;
   const lost = [
-    ...(begun.length === 0 ? [] : [`all of ${begun.length} sandboxes that had just begun`]),
+    ...(begun.size === 0 ? [] : [`all of ${begun.size} sandboxes that had just begun`]),
     ...(behind.length === 0 ? [] : [`what ${behind.length} sandboxes wrote after their moment`]),
     ...(notRestored.length === 0 ? [] : [`${notRestored.length} sandboxes that were created later`]),
   ];

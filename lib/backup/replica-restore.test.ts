@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { createLogger } from '../base/log.ts';
 import { compareSeries, newSeries, parseSegmentName, REGISTRY_ID } from '../replication/replica-names.ts';
@@ -22,9 +22,6 @@ import type { ServerProcess } from '../testing/process.ts';
 import { ShippedKeys } from './shipped-keys.ts';
 import { type FolderReplica, shipFolder } from './testing/replica-of-folder.ts';
 import { expectWhole, populate, run, type ServerContent, spawnServer } from './testing/server-content.ts';
-
-/** Each test starts several processes. */
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const PASSPHRASE = { WB_BACKUP_PASSPHRASE: 'a long enough passphrase' };
 /** What the replica was shipped in. */

@@ -3,16 +3,15 @@ import { isCloudAddress } from '../base/cloud-address.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { LiveRegistryReader } from '../registry/driver.ts';
 import type { InstanceRow } from '../registry/types.ts';
+import { TenantBundles } from '../replication/bundle-reader.ts';
 import { type FoundMoment, findMoment } from '../replication/replica-reader.ts';
-import { livePath, MEMORY } from '../sandboxes/engine.ts';
+import { MEMORY } from '../sandboxes/engine.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 
 /** Rows read of the registry at a time. */
 const PAGE = 500;
 /** Sandboxes looked for at the same time. */
 const LOOKS_AT_ONCE = 16;
-/** One that is younger may not be in the replica yet, in milliseconds. */
-const YOUNG_MS = 60_000;
 /** What a sandbox did is noted in whole seconds. */
 const NOTED_MS = 1000;
 
@@ -31,17 +30,20 @@ export async function rowsInMoment(reader: LiveRegistryReader, only: InstanceId 
   return rows;
 }
 
-/** The newest moment of each sandbox that needs one. */
+/** The newest moment of each sandbox that needs one; in `bundles` are then those of their tenants. */
 export async function newestMoments(
   { store, atMs }: { store: ObjectStore; atMs: number | null },
   rows: readonly InstanceRow[],
   ids: readonly string[],
+  bundles: Map<string, TenantBundles>,
 ): Promise<Map<InstanceId, FoundMoment>> {
   const there = new Set(ids);
   const wanted = rows.filter(({ id, state, vfsPath }) => state !== 'deleted' && vfsPath !== MEMORY && there.has(id));
   const moments = new Map<InstanceId, FoundMoment>();
-  await fewAtOnce(wanted, LOOKS_AT_ONCE, async ({ id, vfsPath, stored }) => {
-    const moment = await findMoment(store, id, atMs);
+  await fewAtOnce(wanted, LOOKS_AT_ONCE, async ({ id, tenant, vfsPath, stored }) => {
+    const own = bundles.get(tenant) ?? new TenantBundles(store, tenant);
+    bundles.set(tenant, own);
+    const moment = await findMoment(store, id, atMs, own);
     if (moment === null) return;
     // What is in the store below the drawers is left there, unless something was committed after it was stored.
     if (isCloudAddress(vfsPath) && stored !== null && moment.timeMs <= (stored.at + 1) * 1000) return;
@@ -63,17 +65,6 @@ export async function fewAtOnce<T>(all: readonly T[], atOnce: number, work: (one
   };
   const ends = await Promise.allSettled(Array.from({ length: atOnce }, run));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
-}
-
-/**
- * Whether a sandbox was awake for the first time, with an empty file, so shortly before a moment that nothing of it was
- * shipped: what the replica knows of it is how it began.
- */
-export function hasJustBegun(row: InstanceRow, registryMs: number): boolean {
-  const { state, vfsPath, file, stored, stateSince, lineageBlueprint, lineageSnapshot, lineageParent } = row;
-  const isFresh = file === null && stored === null && vfsPath !== null && vfsPath === livePath(row.id);
-  const isOfCopy = lineageBlueprint !== null || lineageSnapshot !== null || lineageParent !== null;
-  return state === 'active' && isFresh && !isOfCopy && registryMs - stateSince * 1000 < YOUNG_MS;
 }
 
 /** Whether a sandbox was used after the moment that the replica can make: what it wrote then may be missing. */

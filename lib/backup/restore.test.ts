@@ -5,13 +5,10 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ServerProcess } from '../testing/process.ts';
 import { commandOf, run, spawnServer } from './testing/server-content.ts';
 import { filesIn } from './unfinished-restore.ts';
-
-/** Each test starts several processes. */
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const PASSPHRASE = { WB_BACKUP_PASSPHRASE: 'a long enough passphrase' };
 const KEYS = ['auth.secret', 'secrets.key', 'signing.key'];

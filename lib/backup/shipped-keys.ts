@@ -37,6 +37,7 @@ export class ShippedKeys {
   readonly #parts: ShippedKeysParts;
   /** What is in the replica; null: not known yet. */
   #there: string | null = null;
+  #isLost = false;
   #timer: NodeJS.Timeout | null = null;
   #work: Promise<void> = Promise.resolve();
 
@@ -47,6 +48,13 @@ export class ShippedKeys {
   start(): void {
     this.#look();
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+  }
+
+  /** What was put there may be gone: it is put there once more. */
+  putAgain(): void {
+    this.#isLost = true;
+    this.#there = null;
+    this.#look();
   }
 
   async stop(): Promise<void> {
@@ -68,10 +76,11 @@ export class ShippedKeys {
     const keys = readKeys(config, files);
     const now = JSON.stringify([store.url, keys, passphrase]);
     if (now === this.#there) return;
-    if (!(await this.#isNoted(now))) {
+    if (this.#isLost || !(await this.#isNoted(now))) {
       const sealed = passphrase === null ? null : Buffer.from(await encryptKeys(keys, passphrase));
       await putKeys(store, { files, issuer: issuerOf(config.keysFolder) ?? '', sealed }, clock.now());
       await this.#note(now);
+      this.#isLost = false;
     }
     this.#there = now;
   }

@@ -2,12 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { constants, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OpenedFiles, type Opening, whyNotWatched } from '../testing/opened-files.ts';
 import type { ServerProcess } from '../testing/process.ts';
 import { populate, run, spawnServer } from './testing/server-content.ts';
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 /** The users of sandboxes and of helpers are numbers from here on. */
 const FIRST_USER = 0x7000_0000;

@@ -9,6 +9,7 @@ import type { PlaceOwner } from './claim-place.ts';
 import { lastBackupOf } from './last-backup.ts';
 import { type BackupManifest, unreadableIn } from './manifest.ts';
 import type { Retention } from './retention.ts';
+import type { SoundFile } from './sound-file.ts';
 
 /** The place of backups, and who asks for it. */
 interface AtPlace {
@@ -55,7 +56,23 @@ export interface PlanTask extends AtPlace {
   instance: InstanceId | null;
 }
 
-export type BackupTask = MakeTask | LookTask | TrialTask | TakeTask | PlanTask;
+/** Brings the file of one sandbox as of the newest moment of a replica up to a time, plain and checked. */
+export interface MomentTask {
+  kind: 'moment';
+  /** Of the replica. */
+  url: string;
+  instance: InstanceId;
+  /** Whose it is. */
+  tenant: string;
+  /** Epoch milliseconds. */
+  atMs: number;
+  /** Absolute path of a folder for it. */
+  folder: string;
+  /** It becomes another sandbox, without the identity of its source. */
+  isNew: boolean;
+}
+
+export type BackupTask = MakeTask | LookTask | TrialTask | TakeTask | PlanTask | MomentTask;
 
 /** A backup in its place, as its manifest says. */
 export type PlacedBackup = { id: string; begunMs: number; madeMs: number } & BackupContent;
@@ -89,13 +106,13 @@ export interface BackupAnswers {
     /** What was not as it was backed up. */
     error: string | null;
   };
-  take: {
-    /** Absolute path of the file. */
-    path: string;
-    sha256: string;
-    bytes: number;
+  take: SoundFile & {
     /** Its row as the backup has it. */
     row: InstanceRow;
+  };
+  moment: SoundFile & {
+    /** Of the moment, in epoch milliseconds. */
+    timeMs: number;
   };
   plan: {
     states: Partial<Record<string, number>>;

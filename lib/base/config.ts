@@ -10,7 +10,7 @@ import {
 import { messageOf, WinterdockError } from './errors.ts';
 import { machineMemory, sandboxMemoryShare } from './machine-memory.ts';
 import { parseRegistryUrl, type RegistryAddress } from './registry-url.ts';
-import { STORE_SETTINGS, type StoreSettings, storeSettingsOf } from './store-settings.ts';
+import { STORE_SETTINGS, type StoreSettings, storeMisfit, storeSettingsOf } from './store-settings.ts';
 import { isWall, WALLS, type Wall } from './walls.ts';
 
 const MIB = 1024 * 1024;
@@ -263,6 +263,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     throw new WinterdockError('validation', message, { extra: { start_refused: refused } });
   }
   const env = parsed.data;
+  const misfit = storeMisfit(env);
+  if (misfit !== null) throw new Error(`Wrong settings:\n  ${misfit}`);
   const dataFolder = resolve(env.WB_DATA);
   return {
     port: env.PORT,

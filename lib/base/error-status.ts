@@ -12,6 +12,7 @@ export const ERROR_STATUS = {
   unknown_volume: 404,
   method_not_allowed: 405,
   gone: 410,
+  moment_gone: 410,
   invalid_transition: 409,
   archived: 409,
   conflict: 409,
@@ -29,6 +30,7 @@ export const ERROR_STATUS = {
   headers_too_large: 431,
   internal: 500,
   capacity: 503,
+  not_replicated: 503,
   storage_unavailable: 503,
 } as const satisfies Record<string, number>;
 

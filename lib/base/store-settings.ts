@@ -1,6 +1,7 @@
 /** The settings of the object store, for config.ts. Credentials are none of them: they stay in AWS's own variables. */
 import { z } from 'zod';
 import { messageOf } from './errors.ts';
+import { DEFAULT_RETENTION, parseRetention, RETENTION_RULE, type ReplicaKeeps } from './replica-retention.ts';
 import { REPLICATE_FORM, REPLICATE_RULE } from './replicate-form.ts';
 import { parseStoreUrl, type StoreAddress, type StoreConnection } from './store-url.ts';
 
@@ -19,8 +20,8 @@ export interface StoreSettings {
   readonly replica: StoreAddress | null;
   /** How often, unless a sandbox says otherwise: as `parseReplicate` reads it. */
   readonly replicate: string;
-  /** Days for which the replica keeps every moment. */
-  readonly replicaKeepDays: number;
+  /** How long the replica keeps what. */
+  readonly replicaKeeps: ReplicaKeeps;
   /** Bytes on this machine that wait for the replica, at most. */
   readonly spoolBytes: number;
 }
@@ -69,13 +70,24 @@ export const STORE_SETTINGS = {
   WB_REPLICATE: z.string().regex(REPLICATE_FORM, REPLICATE_RULE).default('1s'),
   WB_REPLICA_RETENTION: z
     .string()
-    .regex(/^[1-9]\d{0,4}d$/, 'must be days such as 7d')
-    .default('7d'),
+    .default(DEFAULT_RETENTION)
+    .transform((text, context) => {
+      const keeps = parseRetention(text);
+      if (keeps !== null) return keeps;
+      context.addIssue({ code: 'custom', message: RETENTION_RULE });
+      return z.NEVER;
+    }),
   WB_REPLICA_SPOOL: wholeBytes(GIB),
 };
 
 /** The variables by which the chain of AWS finds credentials and a region, and those of its files and certificates. */
 const CREDENTIALS = /^(?:AWS_[A-Z0-9_]+|HOME|NODE_EXTRA_CA_CERTS|(?:https?|no)_proxy|(?:HTTPS?|NO)_PROXY)$/;
+
+/** Why settings that are right by themselves do not fit together; null: they do. */
+export function storeMisfit(parsed: z.output<z.ZodObject<typeof STORE_SETTINGS>>): string | null {
+  if (parsed.WB_REPLICATE !== 'sync' || parsed.WB_REPLICA_URL !== undefined) return null;
+  return 'WB_REPLICATE: sync needs a replica, of which WB_REPLICA_URL says where it is';
+}
 
 /** The settings of the store from the parsed ones and from AWS's own variables. */
 export function storeSettingsOf(
@@ -98,7 +110,7 @@ export function storeSettingsOf(
     isLeaving: parsed.WB_STORE_LEAVING === '1',
     replica: parsed.WB_REPLICA_URL ?? null,
     replicate: parsed.WB_REPLICATE,
-    replicaKeepDays: Number.parseInt(parsed.WB_REPLICA_RETENTION, 10),
+    replicaKeeps: parsed.WB_REPLICA_RETENTION,
     spoolBytes: parsed.WB_REPLICA_SPOOL,
   };
 }

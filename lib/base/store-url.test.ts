@@ -59,7 +59,12 @@ describe('the settings of the store', () => {
       isLeaving: false,
       replica: null,
       replicate: '1s',
-      replicaKeepDays: 7,
+      replicaKeeps: {
+        commitsMs: 86_400_000,
+        minutesMs: 7 * 86_400_000,
+        hoursMs: 30 * 86_400_000,
+        filingsMs: 365 * 86_400_000,
+      },
       spoolBytes: 1024 ** 3,
     });
   });
@@ -113,6 +118,7 @@ describe('the settings of the store', () => {
       { WB_REPLICATE: 'sync' },
       { WB_REPLICATE: '3601s' },
       { WB_REPLICA_SPOOL: '1G' },
+      { WB_REPLICA_RETENTION: 'minutes=1h' },
     ]) {
       expect(() => readConfig(wrong)).toThrow('Wrong settings');
     }

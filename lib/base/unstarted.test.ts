@@ -10,7 +10,7 @@ function signalled(signal: string): { signal: string | null; stdout: string; std
     worker.child.kill(${JSON.stringify(signal)});
     console.log(await worker.exited);`;
   const args = [process.execPath, '--no-warnings', '--input-type=module', '-e', script];
-  return spawnSync('setsid', ['--wait', ...args], { encoding: 'utf8', timeout: 60_000 });
+  return spawnSync('setsid', ['--wait', ...args], { encoding: 'utf8', timeout: 240_000 });
 }
 
 test('a signal to a process that could not be started reaches nobody else', () => {

@@ -71,9 +71,7 @@ async function makeOrigin(): Promise<void> {
   await server.call('POST', '/api/instances/origin/suspend', {});
 }
 
-test('an import that a kill breaks off leaves a whole sandbox or nothing, and its id free', {
-  timeout: 120_000,
-}, async () => {
+test('an import that a kill breaks off leaves a whole sandbox or nothing, and its id free', async () => {
   await makeOrigin();
   const bundle = (await server.call('POST', '/api/instances/origin/ship', {})).bytes;
   const moments: [id: string, part: number, when: () => boolean][] = [
@@ -98,9 +96,7 @@ test('an import that a kill breaks off leaves a whole sandbox or nothing, and it
   expect((await work('origin')).bytes.equals(WORK)).toBe(true);
 });
 
-test('a ship or a checkout that a kill breaks off leaves no file, and a share only of what was whole', {
-  timeout: 120_000,
-}, async () => {
+test('a ship or a checkout that a kill breaks off leaves no file, and a share only of what was whole', async () => {
   await makeOrigin();
   const moments: [method: string, verb: string, when: () => boolean][] = [
     ['POST', 'ship', () => underWay(/vfs\.sqlite$/).length > 0],

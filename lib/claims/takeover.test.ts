@@ -26,8 +26,6 @@ import { claimsOf } from './testing/claims-of.ts';
 import { type Death, type Life, mortal } from './testing/mortal.ts';
 import { addSchedule, addWebhook } from './testing/open-work.ts';
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
-
 let folder: string;
 let receiver: HttpsReceiver;
 let clock: FakeClock;
@@ -260,7 +258,7 @@ describe('a firing', () => {
     const firing = fire(one);
     await began;
     await pass(50, two);
-    await vi.waitFor(async () => expect(await resultsIn(two.registry)).toEqual(['lost']), 60_000);
+    await vi.waitFor(async () => expect(await resultsIn(two.registry)).toEqual(['lost']), 240_000);
     const before = [await two.registry.schedules.get('s'), await two.registry.ledger.lastSeq()];
     goOn();
     await firing;
@@ -299,7 +297,7 @@ test('a job whose host dies at any call is carried on by the other, and each san
     await two.claims.tick();
     await two.runner.start();
     await pass(90, two);
-    await vi.waitFor(async () => expect((await registry.jobs.get('j-1'))?.state).toBe('done'), 60_000);
+    await vi.waitFor(async () => expect((await registry.jobs.get('j-1'))?.state).toBe('done'), 240_000);
     const where = `${death.at} ${death.isAfter}`;
     const ended = await registry.jobs.get('j-1');
     expect([ended?.chosen, (ended?.done ?? 0) + (ended?.skipped ?? 0), ended?.failed], where).toEqual([5, 5, 0]);

@@ -17,4 +17,4 @@ export const policyChoice = (text: string): Option => choice('--policy <policy>'
 
 /** `--replicate`, what is promised of a replica; seconds are typed. */
 export const replicateChoice = (text: string): Option =>
-  choice('--replicate <promise>', `${text}: off, filed, or seconds such as 1s`, ['off', 'filed', '1s']);
+  choice('--replicate <promise>', `${text}: off, filed, seconds such as 1s, or sync`, ['off', 'filed', '1s', 'sync']);

@@ -140,7 +140,7 @@ test('a terminal is opened, typed into, shown to its end, and closed', async () 
   expect((await ok('terminals', 'list', 'a')).stdout).toContain(id);
   const shown = cli.start(['terminals', 'show', 'a', id]);
   await ok('terminals', 'type', 'a', id, 'echo typed$((6 * 7))');
-  await expect.poll(shown.stdout, { timeout: 60_000 }).toContain('$ echo typed$((6 * 7))\ntyped42\n');
+  await expect.poll(shown.stdout, { timeout: 240_000 }).toContain('$ echo typed$((6 * 7))\ntyped42\n');
   await ok('terminals', 'interrupt', 'a', id);
   await ok('terminals', 'clear', 'a', id);
   expect((await ok('terminals', 'close', 'a', id)).stdout).toBe(`${id} is closed.\n`);
@@ -150,7 +150,7 @@ test('a terminal is opened, typed into, shown to its end, and closed', async () 
 test('an attached sandbox is held until Ctrl-C', async () => {
   const running = cli.start(['attach', 'a']);
   const attached = async () => (await server.call<{ attached: number }>('GET', '/api/instances/a')).json.attached;
-  await expect.poll(attached, { timeout: 60_000 }).toBe(1);
+  await expect.poll(attached, { timeout: 240_000 }).toBe(1);
   running.child.kill('SIGINT');
   expect((await running.ended).exit).toBe(0);
   expect(await attached()).toBe(0);

@@ -42,7 +42,7 @@ const ok = async (...args: string[]) => {
   return ended;
 };
 
-test('a damaged sandbox is reported, downloaded, salvaged and restored in place', { timeout: 60_000 }, async () => {
+test('a damaged sandbox is reported, downloaded, salvaged and restored in place', async () => {
   const refused = await cli.run(['exec', 'sick', 'ls']);
   expect(refused.exit).not.toBe(0);
   expect(refused.stderr).toContain(waysOut('corrupt'));

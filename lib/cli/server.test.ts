@@ -49,7 +49,7 @@ test('open prints the page, and shows it in the browser of a person at a termina
   expect(existsSync(shown)).toBe(false);
   const opened = inTerminal([process.execPath, LAUNCHER, 'open', 'a'], { env });
   expect(await opened.ended).toContain(page);
-  await vi.waitFor(() => expect(readFileSync(shown, 'utf8')).toBe(page), 60_000);
+  await vi.waitFor(() => expect(readFileSync(shown, 'utf8')).toBe(page), 240_000);
 });
 
 test('wait ends when it is so, at once when it is already, and after its time with 124', async () => {

@@ -31,6 +31,11 @@ export interface CallOptions {
   ifMatch?: string;
   /** `If-None-Match`: only when the file's `ETag` is another; `*`: only when there is none. */
   ifNoneMatch?: string;
+  /**
+   * `Idempotency-Key`: the server carries the request out once, and answers it as before when it is sent again. It
+   * makes any call safe to repeat whose body and answer are no streams. A random UUID for each request.
+   */
+  idempotencyKey?: string;
   /** Part of a file, in bytes; `end` is inclusive, without it the rest. */
   range?: { start: number; end?: number };
   /** Called as an upload or a download proceeds. */

@@ -9,7 +9,7 @@ import { CALLS } from './calls.ts';
 import { createClient } from './client.ts';
 
 // The formatter of what is printed is there; the first time it is installed.
-beforeAll(() => ensurePeers(), 300_000);
+beforeAll(() => ensurePeers());
 
 test('every route of the table is a method of the client, sent and read as the route says', () => {
   expect(CALLS, 'run `npm run client:calls`').toEqual(callLinesOf(ROUTES));

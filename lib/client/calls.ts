@@ -47,6 +47,7 @@ import type {
   FolderQuery,
   ForgetTenantInput,
   ForgettingStarted,
+  FromMomentInput,
   Health,
   Imported,
   ImportQuery,
@@ -95,6 +96,7 @@ import type {
   RawQuery,
   Readiness,
   RestoreBackupInput,
+  Restored,
   RestoreInput,
   RestoreInstanceInput,
   ResumeAnswer,
@@ -394,10 +396,15 @@ export interface Calls {
    */
   salvageInstance(id: string, input?: SalvageInput, options?: CallOptions): Promise<SalvageAnswer>;
   /**
-   * Replaces the file of an instance that is not awake by a snapshot of the same tenant. The old file is set aside, a
-   * fault is cleared, the state stays.
+   * Replaces the file of an instance that is not awake by a snapshot of the same tenant, or with `time` by the newest
+   * moment of the replica up to then. The old file is set aside, a fault is cleared, the state stays.
    */
-  restoreInstance(id: string, input: RestoreInstanceInput, options?: CallOptions): Promise<Instance>;
+  restoreInstance(id: string, input: RestoreInstanceInput, options?: CallOptions): Promise<Restored>;
+  /**
+   * Makes a new instance of what one had at the newest moment of the replica up to `time`. The one that it is made of
+   * stays as it is, or is deleted.
+   */
+  instanceFromMoment(id: string, input: FromMomentInput, options?: CallOptions): Promise<Instance>;
   /** Shows the hops from where an instance is to a state, and what they cost. Changes nothing. */
   getPlan(id: string, query: PlanQuery, options?: CallOptions): Promise<Plan>;
   /**
@@ -843,6 +850,13 @@ export const CALLS = {
   rawInstance: { method: 'GET', path: '/api/instances/:id/raw', body: null, query: true, answer: 'download' },
   salvageInstance: { method: 'POST', path: '/api/instances/:id/salvage', body: 'json', query: false, answer: 'json' },
   restoreInstance: { method: 'POST', path: '/api/instances/:id/restore', body: 'json', query: false, answer: 'json' },
+  instanceFromMoment: {
+    method: 'POST',
+    path: '/api/instances/:id/from-moment',
+    body: 'json',
+    query: false,
+    answer: 'json',
+  },
   getPlan: { method: 'GET', path: '/api/instances/:id/plan', body: null, query: true, answer: 'json' },
   walkPlan: { method: 'POST', path: '/api/instances/:id/plan', body: 'json', query: false, answer: 'json' },
   startJob: { method: 'POST', path: '/api/jobs', body: 'json', query: false, answer: 'json' },

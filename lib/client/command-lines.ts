@@ -143,7 +143,17 @@ const COMMANDS: Partial<Record<CallName, CommandLine>> = {
   },
   rawInstance: { words: 'raw', args: ['id'] },
   salvageInstance: { words: 'salvage', args: ['id'], options: { id: '--id', name: '--name', ...REASON } },
-  restoreInstance: { words: 'restore-in-place', args: ['id', '.snapshot'], options: REASON, always: ['--yes'] },
+  restoreInstance: {
+    words: 'restore-in-place',
+    args: ['id', '.snapshot'],
+    options: { time: '--at', ...REASON },
+    always: ['--yes'],
+  },
+  instanceFromMoment: {
+    words: 'from-moment',
+    args: ['id', '.time'],
+    options: { name: '--name', tenant: '--tenant', ...REASON },
+  },
   listJobs: { words: 'jobs list', options: { ...PAGE, state: '--state' } },
   getJob: { words: 'jobs show', args: ['id'] },
   listJobResults: { words: 'jobs results', args: ['id'], options: { ...PAGE, outcome: '--outcome' } },

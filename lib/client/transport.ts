@@ -72,15 +72,20 @@ export function backoffMs(attempt: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS) * (0.5 + Math.random() / 2);
 }
 
-/** Whether a call is idempotent: reads, deletions, and writes that name the version they replace. */
+/** Whether a call is idempotent: reads, deletions, writes that name the version they replace, and what has a key. */
 function isRepeatable({ line, body, options }: Call): boolean {
   if (body instanceof ReadableStream) return false;
+  if (options.idempotencyKey !== undefined) return true;
   if (line.method === 'GET' || line.method === 'HEAD' || line.method === 'DELETE') return true;
   return line.method === 'PUT' && options.ifMatch !== undefined;
 }
 
 /** Whether the server says that it has done nothing yet and will soon: any such call is safe to repeat. */
-const isUndone = ({ code }: ApiError) => code === 'unverified';
+const isUndone = (error: ApiError) =>
+  error.code === 'unverified' || (error.code === 'not_replicated' && !isCommitted(error));
+
+/** Whether the server says that it did it, and cannot vouch for it yet. */
+const isCommitted = ({ code, problem }: ApiError) => code === 'not_replicated' && problem?.committed === 'local';
 
 /** How long to wait before the next attempt, or null for none. */
 function waitFor(error: ApiError, attempt: number): number | null {
@@ -110,6 +115,7 @@ export function createTransport(clientOptions: ClientOptions): Transport {
     if (call.accept !== undefined) headers.set('accept', call.accept);
     if (options.ifMatch !== undefined) headers.set('if-match', options.ifMatch);
     if (options.ifNoneMatch !== undefined) headers.set('if-none-match', options.ifNoneMatch);
+    if (options.idempotencyKey !== undefined) headers.set('idempotency-key', options.idempotencyKey);
     if (options.range !== undefined) headers.set('range', rangeHeader(options.range));
     const request: RequestInit & { duplex?: 'half' } = {
       method: line.method,
@@ -151,6 +157,7 @@ export function createTransport(clientOptions: ClientOptions): Transport {
   const attempt = async <T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> => {
     const wanted = call.options.retries ?? clientOptions.retries ?? RETRIES;
     const repeatable = isRepeatable(call);
+    const isRead = call.line.method === 'GET' || call.line.method === 'HEAD';
     let lost = false;
     for (let attempts = 1; ; attempts++) {
       try {
@@ -162,7 +169,9 @@ export function createTransport(clientOptions: ClientOptions): Transport {
         if (done) return undefined as T;
         lost ||= error.code === 'network';
         const retries = repeatable || (isUndone(error) && !(call.body instanceof ReadableStream)) ? wanted : 0;
-        const wait = attempts > retries ? null : waitFor(error, attempts);
+        const isFound = isRead || call.options.idempotencyKey !== undefined;
+        const isOver = attempts > retries || (isCommitted(error) && !isFound);
+        const wait = isOver ? null : waitFor(error, attempts);
         if (wait === null) throw error;
         await pause(wait, call.options.signal);
       }

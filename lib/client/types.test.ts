@@ -52,6 +52,7 @@ import type {
   folderQuerySchema,
   forgetTenantSchema,
   forgettingStartedSchema,
+  fromMomentSchema,
   healthSchema,
   importedSchema,
   importQuerySchema,
@@ -105,6 +106,7 @@ import type {
   rawQuerySchema,
   readinessSchema,
   restoreBackupSchema,
+  restoredSchema,
   restoreInstanceSchema,
   restoreSchema,
   resumeAnswerSchema,
@@ -225,6 +227,7 @@ import type {
   FolderQuery,
   ForgetTenantInput,
   ForgettingStarted,
+  FromMomentInput,
   Health,
   Imported,
   ImportQuery,
@@ -279,6 +282,7 @@ import type {
   RawQuery,
   Readiness,
   RestoreBackupInput,
+  Restored,
   RestoreInput,
   RestoreInstanceInput,
   ResumeAnswer,
@@ -400,6 +404,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<FolderQuery>().toEqualTypeOf<z.input<typeof folderQuerySchema>>();
   expectTypeOf<ForgetTenantInput>().toEqualTypeOf<z.input<typeof forgetTenantSchema>>();
   expectTypeOf<ForgettingStarted>().toEqualTypeOf<z.output<typeof forgettingStartedSchema>>();
+  expectTypeOf<FromMomentInput>().toEqualTypeOf<z.input<typeof fromMomentSchema>>();
   expectTypeOf<Health>().toEqualTypeOf<z.output<typeof healthSchema>>();
   expectTypeOf<ImportQuery>().toEqualTypeOf<z.input<typeof importQuerySchema>>();
   expectTypeOf<Imported>().toEqualTypeOf<z.output<typeof importedSchema>>();
@@ -456,6 +461,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<RestoreBackupInput>().toEqualTypeOf<z.input<typeof restoreBackupSchema>>();
   expectTypeOf<RestoreInput>().toEqualTypeOf<z.input<typeof restoreSchema>>();
   expectTypeOf<RestoreInstanceInput>().toEqualTypeOf<z.input<typeof restoreInstanceSchema>>();
+  expectTypeOf<Restored>().toEqualTypeOf<z.output<typeof restoredSchema>>();
   expectTypeOf<ResumeAnswer>().toEqualTypeOf<z.output<typeof resumeAnswerSchema>>();
   expectTypeOf<ResumeInput>().toEqualTypeOf<z.input<typeof resumeSchema>>();
   expectTypeOf<RunOutput>().toEqualTypeOf<z.output<typeof runOutputSchema>>();

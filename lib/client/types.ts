@@ -601,6 +601,7 @@ export type ForgettingStarted = {
     id: string | null;
     time: number;
     to: string | null;
+    gone_by: number | null;
   }>;
   set_aside: Array<string>;
   store: {
@@ -608,6 +609,13 @@ export type ForgettingStarted = {
     remain_until: number | null;
   };
   registry_moments_end: boolean;
+};
+
+export type FromMomentInput = {
+  time: number;
+  name?: string | undefined;
+  tenant?: string | undefined;
+  reason?: string | undefined;
 };
 
 export type Health = {
@@ -653,6 +661,7 @@ export type Imported = {
   idle_to_freeze_s: number | null;
   own_replicate: string | null;
   replicate: string;
+  replicate_from_next_wake: boolean;
   recovery_point: {
     at: number | null;
     behind_s: number | null;
@@ -730,6 +739,7 @@ export type Instance = {
   idle_to_freeze_s: number | null;
   own_replicate: string | null;
   replicate: string;
+  replicate_from_next_wake: boolean;
   recovery_point: {
     at: number | null;
     behind_s: number | null;
@@ -1374,9 +1384,18 @@ export type RestoreInput = {
 };
 
 export type RestoreInstanceInput = {
-  snapshot: string;
+  snapshot?: string | undefined;
+  time?: number | undefined;
   reason?: string | undefined;
 };
+
+export type Restored =
+  | Instance
+  | {
+      used: number;
+      undo: number | null;
+      instance: Instance;
+    };
 
 export type ResumeAnswer = {
   path: 'warm' | 'cold';
@@ -1815,6 +1834,26 @@ export type Storage = {
       bytes: number;
       limit_bytes: number;
     };
+    leaving: {
+      since: number;
+      sandboxes: {
+        left: number;
+        of: number;
+      };
+      copies: {
+        left: number;
+        of: number;
+      };
+      bytes: {
+        left: number;
+        of: number;
+      };
+      stays: Array<{
+        name: string;
+        why: string;
+      }>;
+      done: boolean;
+    } | null;
   } | null;
   disk: {
     bytes: number;
@@ -1872,6 +1911,11 @@ export type Storage = {
   replication: {
     url: string;
     replicate: string;
+    retention: string;
+    month: {
+      requests: number;
+      bytes: number;
+    } | null;
     away: {
       since: number;
       why: string;
@@ -1885,7 +1929,12 @@ export type Storage = {
       behind: number;
       max_s: number;
       mean_s: number;
+      registry_s: number;
     };
+    registry_gap: {
+      at: number;
+      why: string;
+    } | null;
     waiting: number;
     requests: {
       count: number;
@@ -1894,6 +1943,7 @@ export type Storage = {
     late: {
       since: number;
       sandboxes: number;
+      registry: boolean;
       most_s: number;
     } | null;
   } | null;
@@ -2014,6 +2064,7 @@ export type TenantForgetPlan = {
     id: string | null;
     time: number;
     to: string | null;
+    gone_by: number | null;
   }>;
   set_aside: Array<string>;
   store: {

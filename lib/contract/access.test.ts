@@ -106,6 +106,7 @@ function namesOf(aim: Aim): Names {
   return {
     tenant: TENANT[aim],
     from_instance: ids[aim].instance,
+    snapshot: ids[aim].snapshot,
     ids: [ids[aim].instance],
     role: 'operator',
     command: 'true',
@@ -202,7 +203,6 @@ describe('every route', () => {
         }
       }
     },
-    120_000,
   );
 });
 

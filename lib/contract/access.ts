@@ -130,6 +130,7 @@ const TABLE = {
   raw: { roles: KEEPERS, about: 'instance', contents: 'all' },
   salvage: { roles: KEEPERS, about: 'instance', contents: 'all' },
   restoreInstance: { roles: WORKERS, about: 'instance', names: { snapshot: 'snapshot' } },
+  instanceFromMoment: move,
   shares: { roles: EVERYONE, about: 'list' },
   instanceShares: look,
   inspectBundle: { roles: READERS, about: 'dock' },

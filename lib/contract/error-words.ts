@@ -16,6 +16,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   unknown_volume: 'There are three volumes: workspace, memory and tmp.',
   method_not_allowed: 'The address has other methods; `Allow` names them.',
   gone: 'The sandbox was deleted. Its id is never used again.',
+  moment_gone: 'The replica has nothing that old; `oldest` says from when on it has, and is null when it has nothing.',
   invalid_transition: 'The state map has no such hop; `from`, `to` and `allowed` say what there is.',
   archived: 'A call or a write to an archived sandbox. Revive it first.',
   conflict:
@@ -37,5 +38,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   internal: 'Something went wrong in the server. Its log has the details under the request id.',
   capacity:
     'There is no place or no memory for another process, and none that could be suspended for it. `Retry-After` says when to come back.',
+  not_replicated:
+    'The sandbox answers only what its replica has (`sync`), and that is not there. Without `committed` nothing was done; with `committed: "local"` it was, and is on this machine alone. `Retry-After` says when to come back.',
   storage_unavailable: 'The store is away, or the server is stopping. `Retry-After` says when to come back.',
 };

@@ -5,8 +5,8 @@ import type { Instance } from './schema.ts';
 const IN_SECONDS = 90;
 
 /**
- * How much of a sandbox a lost disk would take: `0.8 s behind`, `as filed 3 h ago`, `not replicated`. `now` in epoch
- * seconds; `duration` says seconds in words.
+ * How much of a sandbox a lost disk would take: `0.8 s behind`, `in step`, `as filed 3 h ago`, `not replicated`. `now`
+ * in epoch seconds; `duration` says seconds in words.
  */
 export function recoveryInWords(
   { replicate, recovery_point: { at, behind_s: behind, as } }: Pick<Instance, 'replicate' | 'recovery_point'>,
@@ -16,7 +16,7 @@ export function recoveryInWords(
   const ago = at === null ? null : `${duration(Math.max(0, now - at))} ago`;
   if (as === 'live') {
     if (behind === null || ago === null) return 'its first copy is on its way';
-    if (behind === 0) return 'up to date';
+    if (behind === 0) return replicate === 'sync' ? 'in step' : 'up to date';
     return `${behind < IN_SECONDS ? `${behind.toFixed(1)} s` : duration(behind)} behind`;
   }
   if (as === 'filed' && ago !== null) return behind === 0 ? `as filed ${ago}` : `as it was ${ago}, not as it is`;

@@ -24,8 +24,8 @@ import {
 } from './schema/creation.ts';
 import { instanceIdSchema, slugSchema } from './schema/ids.ts';
 import { jobSchema } from './schema/jobs.ts';
-import { salvagedSchema } from './schema/repairs.ts';
-import { recoveryPointSchema, replicateSchema } from './schema/replicas.ts';
+import { salvagedSchema, usedMomentSchema } from './schema/repairs.ts';
+import { REPLICA_FIELDS, replicateSchema } from './schema/replicas.ts';
 import { fromStoredSchema, storedNeedsReason, storedObjectSchema, uploadSchema } from './schema/stored.ts';
 
 export { OFFERED_POLICIES, whyNotOffered } from '../workers/protocol/policies.ts';
@@ -95,11 +95,7 @@ export const instanceSchema = z
     hot_to_warm_s: z.int().nullable(),
     idle_to_suspend_s: z.int().nullable(),
     idle_to_freeze_s: z.int().nullable(),
-    /** What is set for it itself of its replica; null: what its tenant or the server says. */
-    own_replicate: z.string().nullable(),
-    /** What applies to it: `off` on a server without a replica. */
-    replicate: z.string(),
-    recovery_point: recoveryPointSchema,
+    ...REPLICA_FIELDS,
     /** Terminals that are attached. */
     attached: z.int().min(0),
     /** Calls and runs under way, and those that wait for their turn. Each of them holds it as it is. */
@@ -390,6 +386,8 @@ export const importedSchema = instanceSchema.extend({ imported: bundleOriginSche
 export type ImportedInstance = Instance & { imported: z.infer<typeof bundleOriginSchema> };
 export const salvageAnswerSchema = salvagedSchema.extend({ instance: instanceSchema }).meta({ id: 'Salvaged' });
 export type SalvageAnswer = z.infer<typeof salvageAnswerSchema>;
+export const restoredSchema = z.union([instanceSchema, usedMomentSchema.extend({ instance: instanceSchema })]);
+export type Restored = z.infer<typeof restoredSchema>;
 
 export * from './schema/backups.ts';
 export * from './schema/copies.ts';

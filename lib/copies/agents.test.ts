@@ -33,7 +33,7 @@ function kill(step: string): void {
 }
 
 describe.each(['first', 'second'])('a server killed during the %s deployment of an agent', (which) => {
-  test.each(AGENT_STEPS)('leaves the old one or the new one at the step "%s"', { timeout: 180_000 }, async (step) => {
+  test.each(AGENT_STEPS)('leaves the old one or the new one at the step "%s"', async (step) => {
     const before = await startServer({ folder, settings: SETTINGS });
     const body = { name: 'Talker', files: [{ path: 'a', content: base64('old') }], model: 'old' };
     // The folder is made, and perhaps an agent in it.

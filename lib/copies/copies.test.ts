@@ -104,7 +104,7 @@ test('every step of keeping and removing a file is killed at by some scenario', 
 for (const { operation, steps, before } of SCENARIOS) {
   const deleted = operation === 'delete' || operation === 'resume';
   describe(`a server killed during ${operation}`, () => {
-    test.each(steps)('loses nothing and leaves no file behind at the step "%s"', { timeout: 180_000 }, async (step) => {
+    test.each(steps)('loses nothing and leaves no file behind at the step "%s"', async (step) => {
       const snapshot = await prepare(before);
       kill(operation, step);
       await expect.poll(() => processesOf(folder)).toEqual([]);
@@ -140,9 +140,7 @@ for (const { operation, steps, before } of SCENARIOS) {
   });
 }
 
-test('pending resumes of a killed server are done by the next one', {
-  timeout: 120_000,
-}, async () => {
+test('pending resumes of a killed server are done by the next one', async () => {
   await prepare();
   expect(kill('start', 'resume.committed')).toBe('answered\n');
   const server = await startServer({ folder, settings: { WB_POOL: '0' } });
@@ -157,9 +155,7 @@ test('pending resumes of a killed server are done by the next one', {
   await server.stop();
 });
 
-test('a stop during resumes pauses them, loses none, and the ledger records the pause and the continuation', {
-  timeout: 120_000,
-}, async () => {
+test('a stop during resumes pauses them, loses none, and the ledger records the pause and the continuation', async () => {
   const snapshot = await prepare();
   let stopped: Promise<void> | null = null;
   const first = await startServer({
@@ -192,7 +188,7 @@ test('a stop during resumes pauses them, loses none, and the ledger records the 
   await server.stop();
 });
 
-test('a clone that is deleted without ever having been resumed lets go of its file', { timeout: 60_000 }, async () => {
+test('a clone that is deleted without ever having been resumed lets go of its file', async () => {
   const snapshot = await prepare();
   const server = await startServer({ folder, settings: { WB_POOL: '0' } });
   const refused = await server.call('DELETE', '/api/instances/clone');
@@ -216,9 +212,7 @@ test('a clone that is deleted without ever having been resumed lets go of its fi
   await server.stop();
 });
 
-test('a copy that was filed without a process is known again in a copied folder, in the middle of its first resume', {
-  timeout: 60_000,
-}, async () => {
+test('a copy that was filed without a process is known again in a copied folder, in the middle of its first resume', async () => {
   await prepare();
   const server = await startServer({ folder, settings: { WB_POOL: '0' } });
   const cause = { trigger: 'request', actor: 'key:test', via: 'api', requestId: null, reason: null, address: null };
@@ -239,7 +233,7 @@ test('a copy that was filed without a process is known again in a copied folder,
   await after.stop();
 });
 
-test('a file that no row knows is set aside and never deleted', { timeout: 180_000 }, async () => {
+test('a file that no row knows is set aside and never deleted', async () => {
   const stranger = `${'e'.repeat(64)}.sqlite`;
   const before = await startServer({ folder, settings: { WB_POOL: '0' } });
   await before.call('POST', '/api/instances', { id: 'origin', tenant: 'acme' });
@@ -255,9 +249,7 @@ test('a file that no row knows is set aside and never deleted', { timeout: 180_0
   await server.stop();
 });
 
-test('snapshots, restores, resumes and deletions at once lose no sandbox its content and leave no file', {
-  timeout: 120_000,
-}, async () => {
+test('snapshots, restores, resumes and deletions at once lose no sandbox its content and leave no file', async () => {
   const server = await startServer({ folder, settings: { WB_POOL: '2' } });
   await server.call('POST', '/api/instances', { id: 'origin', tenant: 'acme' });
   await server.call('PUT', '/api/instances/origin/volumes/workspace/kept', 'the work');

@@ -1,13 +1,14 @@
 /**
  * The files of snapshots and blueprints in the replica: each once, under its hash, behind everything else. What is to
- * be shipped is found in the registry's rows, so a restart loses nothing. Nothing is removed here. For an installation
- * without a store below its drawers, which would have them.
+ * be shipped is found in the registry's rows, so a restart loses nothing. Nothing is removed here: see
+ * lib/host/replica-copies.ts. For an installation without a store below its drawers, which would have them.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CopyKind } from '../base/copy-paths.ts';
 import { isWinterdockError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 
@@ -18,6 +19,8 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Lines of the ledger after which there may be a copy to ship. */
 const MADE = /^(?:snapshot|blueprint)\./;
+
+type Lineage = Pick<InstanceRow, 'lineageSnapshot' | 'lineageBlueprint'>;
 
 export interface ShippedCopiesParts {
   store: Pick<ObjectStore, 'head' | 'upload'>;
@@ -50,9 +53,30 @@ export class ShippedCopies {
     this.#round = this.#run();
   }
 
-  /** The replica has lost, or was asked to remove, a copy: it is shipped again when one is made. */
+  /** Whether the replica has the copy that a sandbox is made of, which is shipped now if need be; false: not yet. */
+  async shippedFor({ lineageSnapshot, lineageBlueprint }: Lineage): Promise<boolean> {
+    const { copies } = this.#parts.registry;
+    const snapshot = lineageSnapshot === null ? null : await copies.snapshot(lineageSnapshot);
+    const blueprint = lineageBlueprint === null ? null : await copies.blueprint(lineageBlueprint);
+    try {
+      if (snapshot !== null) return await this.#ship('snapshot', snapshot.hash);
+      return blueprint === null || (await this.#ship('blueprint', blueprint.hash));
+    } catch {
+      // It is away, and was warned of.
+      return false;
+    }
+  }
+
+  /** The replica was asked to remove a copy: it is shipped again where one with its bytes was made meanwhile. */
   forget(name: string): void {
     this.#shipped.delete(name);
+    this.#wake.abort();
+  }
+
+  /** The replica lacks something that it was given: it is asked for all copies again. */
+  lookAgain(): void {
+    this.#shipped.clear();
+    this.#wake.abort();
   }
 
   /** Ends transfers under way: another start begins them anew. */

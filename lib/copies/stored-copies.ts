@@ -90,20 +90,34 @@ export class StoredCopies {
   }
 
   /**
-   * Brings every stored copy to this disk that is not there. For an installation that is to do without a store. Returns
-   * what could not be brought, with the reason.
+   * Brings every stored copy to this disk that is not there, and calls `brought` after each. For an installation that
+   * is to do without a store. Returns what could not be brought, with the reason.
    */
-  async bringHome(): Promise<{ name: string; why: string }[]> {
-    const { registry, drawers } = this.#parts;
+  async bringHome(brought: () => void = () => undefined): Promise<{ name: string; why: string }[]> {
     const left: { name: string; why: string }[] = [];
+    for await (const { name, kind, hash } of this.#awayFromHome()) {
+      if (this.#ending.signal.aborted) break;
+      await this.#bring(kind, hash).then(brought, (error: unknown) => void left.push({ name, why: messageOf(error) }));
+    }
+    return left;
+  }
+
+  /** How many stored copies are not on this disk. Looks for the file of each. */
+  async countAway(): Promise<number> {
+    const hashes = new Set<string>();
+    for await (const { kind, hash } of this.#awayFromHome()) hashes.add(copyPath(kind, hash));
+    return hashes.size;
+  }
+
+  async *#awayFromHome(): AsyncGenerator<{ name: string; kind: CopyKind; hash: string }> {
+    const { registry, drawers } = this.#parts;
     for (let after = ''; ; ) {
       const names = await registry.storeNames.page(after, PAGE);
-      if (names.length === 0) return left;
-      for (const { name, kind, hash, state } of names) {
-        const copy = COPY_KINDS.find((one) => one === kind);
-        if (copy === undefined || hash === null || state !== 'current') continue;
-        if ((await drawers[copy].at(hash).stat()) !== null) continue;
-        await this.#bring(copy, hash).catch((error: unknown) => void left.push({ name, why: messageOf(error) }));
+      if (names.length === 0) return;
+      for (const { name, kind: ofKind, hash, state } of names) {
+        const kind = COPY_KINDS.find((one) => one === ofKind);
+        if (kind === undefined || hash === null || state !== 'current') continue;
+        if ((await drawers[kind].at(hash).stat()) === null) yield { name, kind, hash };
       }
       after = names.at(-1)?.name ?? after;
     }

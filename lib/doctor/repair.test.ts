@@ -108,9 +108,7 @@ test('without a registry and a head every file gets a row by its key, in the sta
   expect((await examine({ location, readers })).findings).toEqual([]);
 });
 
-test('taking back that fails at any effect may be run again, and until it is done a start is refused', {
-  timeout: 240_000,
-}, async () => {
+test('taking back that fails at any effect may be run again, and until it is done a start is refused', async () => {
   const whole = await lostFolder();
   onTestFinished(() => observeEffects(null));
   let at = 0;

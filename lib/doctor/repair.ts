@@ -16,9 +16,11 @@ import { fileAt } from '../sandboxes/files/file-locations.ts';
 import type { LogSuffix } from '../storage/drawer.ts';
 import { clearStaging } from '../storage/files.ts';
 import { isOfCopy } from '../storage/inventory.ts';
+import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { adoptCopy } from './adopt-copy.ts';
 import { type AdoptableFile, adoptFile, type RepairParts } from './adopt-file.ts';
 import type { ExaminationResult } from './findings.ts';
+import { removeProbes } from './store.ts';
 
 export interface Repair extends RepairParts {
   driver: RegistryDriver;
@@ -26,6 +28,8 @@ export interface Repair extends RepairParts {
   keysFolder: string;
   /** The epoch of the ledger whose server used the object store last. Default: none did. */
   beyond?: number;
+  /** Where files at rest are that left this machine; null: nowhere. */
+  store?: ObjectStore | null;
 }
 
 export interface RepairResult {
@@ -39,11 +43,11 @@ const CAUSE = { ...systemAudit('operator'), actor: 'doctor' };
 
 /**
  * Does the safe part: rows whose file lies, proved, under its key in another drawer follow it, logs beside files at
- * rest are set aside, counts are made again, unfinished work is removed.
+ * rest are set aside, counts are made again, unfinished work and what killed probes left in the store are removed.
  */
 export async function fix(repair: Repair, { findings, adoptable }: ExaminationResult): Promise<RepairResult> {
   const repaired: RepairResult = { done: [], refused: [] };
-  const { registry, clock, dataFolder } = repair;
+  const { registry, clock, dataFolder, store = null } = repair;
   for (const { kind, about, path } of findings.filter(({ way }) => way === 'fix')) {
     await attempt(repaired, async () => {
       if (kind === 'row.log' && path !== null) return setLogAside(repair, about ?? '', path);
@@ -70,6 +74,13 @@ export async function fix(repair: Repair, { findings, adoptable }: ExaminationRe
       ]);
       await clearStaging(dataFolder);
       return 'unfinished work was removed';
+    });
+  }
+  if (store !== null && findings.some(({ kind }) => kind === 'probe.left')) {
+    await attempt(repaired, async () => {
+      const reason = 'probes in the object store';
+      await registry.ledger.append([ledgerEntry({ clock }, null, CAUSE, 'staging.cleared', { reason })]);
+      return `${await removeProbes(store, findings, clock.now())} objects of killed probes were removed from the store`;
     });
   }
   return repaired;

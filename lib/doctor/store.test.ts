@@ -1,12 +1,15 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { objectNameOf } from '../base/cloud-address.ts';
 import type { Instance } from '../contract/schema.ts';
 import { registryDriver } from '../registry/drivers.ts';
 import { lateStore } from '../storage/object-store/late-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
+import { programOf } from '../testing/program.ts';
 import { startServer } from '../testing/server.ts';
 import type { Finding } from './findings.ts';
 import { examineStore } from './store.ts';
@@ -64,6 +67,32 @@ test('a store that has what the rows name is well, and what it lost or nobody na
     ['object.unknown', 'note', 'drawers/cold/strange'],
   ]);
   expect(await found(false)).toEqual([]);
+});
+
+test('what killed probes left is told once it is a day old, and --fix removes it, and nothing else', async () => {
+  await frozen(['a']);
+  const place = '3f0e8a52-9d3a-4c11-8a52-1f0c7b1d2e3f';
+  const names = ['a', 'b'].map((end) => `probe/${place}/${end}`);
+  const others = ['probe/notes.txt', `probe/${place.replace('3f0e', '0000')}/a`, 'drawers/cold/strange'];
+  for (const name of [...names, ...others]) {
+    mkdirSync(dirname(join(bucket(), name)), { recursive: true });
+    writeFileSync(join(bucket(), name), '0123456789');
+  }
+  const old = new Date(Date.now() - 25 * 3_600_000);
+  for (const name of [...names, 'probe/notes.txt', 'drawers/cold/strange']) utimesSync(join(bucket(), name), old, old);
+  expect((await found(false)).sort()).toEqual(names.map((name) => ['probe.left', 'note', name]));
+  const program = programOf(fileURLToPath(new URL('../../scripts/doctor.ts', import.meta.url)));
+  const { stdout, status } = spawnSync(process.execPath, [program, '--fix'], {
+    env: { ...process.env, WB_DATA: join(root, 'data'), WB_COLD_URL: url() },
+    encoding: 'utf8',
+  });
+  expect([status, stdout]).toEqual([0, expect.stringContaining('done: 2 objects of killed probes were removed')]);
+  expect(names.map((name) => existsSync(join(bucket(), name)))).toEqual([false, false]);
+  expect(others.map((name) => existsSync(join(bucket(), name)))).toEqual([true, true, true]);
+  expect((await found()).sort()).toEqual([
+    ['object.unknown', 'note', 'drawers/cold/strange'],
+    ['object.unknown', 'note', 'probe/notes.txt'],
+  ]);
 });
 
 test('of a store that is away, empty or another installation’s nothing is concluded', async () => {

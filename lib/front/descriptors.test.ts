@@ -44,7 +44,7 @@ test.runIf(process.platform === 'linux')('a server without descriptors left refu
   for (const id of IDS) await call('POST', `/api/instances/${id}/suspend`);
   for (const [at, id] of IDS.entries()) {
     // The kernel gives back what an ended process had in its own time; until then a wake is refused.
-    await expect.poll(() => say(id, 'cat file'), { timeout: 60_000 }).toBe(said[at] === 'capacity' ? '' : 'kept\n');
+    await expect.poll(() => say(id, 'cat file'), { timeout: 240_000 }).toBe(said[at] === 'capacity' ? '' : 'kept\n');
     await call('POST', `/api/instances/${id}/suspend`);
   }
   expect(server.output()).not.toMatch(/nobody caught/);
@@ -70,7 +70,7 @@ test.runIf(process.platform === 'linux')(
     // There is room again: what was refused goes.
     for (const id of IDS) await call('POST', `/api/instances/${id}/suspend`);
     for (const id of IDS) {
-      await expect.poll(async () => (await exec(id)).status, { timeout: 60_000 }).toBe(200);
+      await expect.poll(async () => (await exec(id)).status, { timeout: 240_000 }).toBe(200);
       await call('POST', `/api/instances/${id}/suspend`);
     }
     expect(server.output()).not.toMatch(/nobody caught/);

@@ -85,5 +85,4 @@ test.runIf(process.platform === 'linux').each(['with', ...(isRoot ? ['without'] 
     expect(passedOnBy(server.child.pid ?? 0)).toEqual([]);
     if (perl === 'without') expect(server.output()).toMatch(/perl is not installed/);
   },
-  120_000,
 );

@@ -60,7 +60,7 @@ test('a listener that closes lets answers under way finish, cuts idle connection
   const cut = once(idle, 'close');
   await once(idle, 'connect');
   const under = call('GET', '/slow');
-  await vi.waitFor(() => expect(finish).not.toBeNull(), { timeout: 60_000 });
+  await vi.waitFor(() => expect(finish).not.toBeNull(), { timeout: 240_000 });
   const closed = listener.close(20_000);
   await expect(call('GET', '/')).rejects.toThrow();
   (finish as unknown as () => void)();
@@ -125,7 +125,7 @@ test('who sends nothing more of a body, or takes nothing of an answer, is cut; w
   // A form is read before its page is asked.
   const form = ask(listener, `POST /form HTTP/1.1\r\n${same}content-length: 100\r\n\r\nhalf`);
   await Promise.all([body, form, silent].map((socket) => once(socket.resume(), 'close')));
-  await vi.waitFor(() => expect(cut.toSorted()).toEqual(['/large', FILE]), 60_000);
+  await vi.waitFor(() => expect(cut.toSorted()).toEqual(['/large', FILE]), 240_000);
   large.destroy();
   ended.resolve();
   expect((await slow).text).toBe('slow');

@@ -54,7 +54,7 @@ async function runUntilBegun(server: ServerProcess, id: string): Promise<void> {
     output += chunk;
   });
   res.on('error', () => undefined);
-  await vi.waitFor(() => expect(output).toContain('begun'), { timeout: 60_000 });
+  await vi.waitFor(() => expect(output).toContain('begun'), { timeout: 240_000 });
 }
 
 function startAndEnd(settings: Record<string, string>, cwd = process.cwd()) {
@@ -375,6 +375,6 @@ test('a second signal ends it at once', async () => {
   await server.call('POST', '/api/instances', { id: 'busy', tenant: 'acme' });
   await runUntilBegun(server, 'busy');
   server.child.kill('SIGTERM');
-  await vi.waitFor(() => expect(server.call('GET', '/healthz')).rejects.toThrow(), { timeout: 60_000 });
+  await vi.waitFor(() => expect(server.call('GET', '/healthz')).rejects.toThrow(), { timeout: 240_000 });
   expect(await server.end('SIGINT')).toBe(130);
 });

@@ -63,22 +63,18 @@ async function withAllKinds(server: ServerProcess): Promise<number[]> {
 
 const allOf = (pids: readonly number[]) => pids.flatMap((pid) => listeningOf(pid).map((on) => [pid, on]));
 
-onLinux(
-  'a server and all that it starts listen on its one port, also after SIGUSR1 to each of them',
-  { timeout: 120_000 },
-  async () => {
-    const server = await start({ settings: { WB_POOL: '1' } });
-    const pids = await withAllKinds(server);
-    const own = [[server.child.pid, `tcp ${new URL(server.url).port}`]];
-    expect(allOf(pids)).toEqual(own);
+onLinux('a server and all that it starts listen on its one port, also after SIGUSR1 to each of them', async () => {
+  const server = await start({ settings: { WB_POOL: '1' } });
+  const pids = await withAllKinds(server);
+  const own = [[server.child.pid, `tcp ${new URL(server.url).port}`]];
+  expect(allOf(pids)).toEqual(own);
 
-    for (const pid of pids) process.kill(pid, 'SIGUSR1');
-    const said = await server.call<{ stdout: string }>('POST', '/api/instances/box/exec', { command: 'echo here' });
-    expect(said.json.stdout).toBe('here\n');
-    expect(allOf(treeOf(server.child.pid ?? 0))).toEqual(own);
-    expect(server.output()).not.toMatch(/debugger/i);
-  },
-);
+  for (const pid of pids) process.kill(pid, 'SIGUSR1');
+  const said = await server.call<{ stdout: string }>('POST', '/api/instances/box/exec', { command: 'echo here' });
+  expect(said.json.stdout).toBe('here\n');
+  expect(allOf(treeOf(server.child.pid ?? 0))).toEqual(own);
+  expect(server.output()).not.toMatch(/debugger/i);
+});
 
 onLinux('a process that listens on anything is seen: a port, a datagram, an abstract name, a debugger', async () => {
   const code = `
@@ -117,7 +113,6 @@ async function begin(server: ServerProcess) {
 
 test.each(['SIGHUP', 'SIGQUIT', 'SIGINT'] as const)(
   '%s to all its group, as a terminal sends it, lets the calls under way end and files what is awake',
-  { timeout: 120_000 },
   async (signal) => {
     const server = await start({ settings: { WB_DRAIN_MS: '60000' }, within: ['setsid'] });
     const { answer } = await begin(server);

@@ -4,10 +4,12 @@
  */
 import type { Clock } from '../base/clock.ts';
 
-/** How far an open file is behind, and how far it may be, in milliseconds. */
+/** How far a file is behind, and how far it may be, in milliseconds. */
 export interface ReplicaLag {
   behindMs: number;
   promisedMs: number;
+  /** Whether it is shipped as it commits; one at rest is listed while something of it is still to be shipped. */
+  isAwake: boolean;
 }
 
 export interface ReplicaHealthParts {
@@ -15,6 +17,10 @@ export interface ReplicaHealthParts {
   url: string;
   /** What the server promises where nothing else is set. */
   replicate: string;
+  /** How long what is kept, as the setting says it. */
+  retention: string;
+  /** Of what was written since the start. */
+  traffic: { readonly month: { requests: number; bytes: number } | null };
   spoolLimitBytes: number;
   files: {
     lags(): ReplicaLag[];
@@ -24,6 +30,8 @@ export interface ReplicaHealthParts {
     /** Sandboxes at rest that are still to be shipped. */
     readonly stale: { readonly size: number };
   };
+  /** Null: the registry is not shipped. */
+  registry: { readonly behindMs: number } | null;
   /** Requests since the start, by what was asked and how it ended. */
   requests: () => Iterable<{ op: string; outcome: string; count: number }>;
   /** Whether these are those of the store below the drawers too. */
@@ -40,15 +48,22 @@ export interface ReplicaLateness {
   sandboxes: number;
   /** The largest lag, in milliseconds. */
   mostMs: number;
+  /** Whether the registry is too. */
+  isRegistry: boolean;
 }
 
 export interface ReplicaFacts {
   url: string;
   replicate: string;
+  retention: string;
+  /** What is written in a month that is as the time since the start; null: that is too short. */
+  month: { requests: number; bytes: number } | null;
   /** Since when (epoch seconds) nothing can be stored, and why. */
   away: { since: number; why: string } | null;
   spool: { bytes: number; limitBytes: number };
   lag: ReplicaLagSum;
+  /** The last time since the start that the history of the registry had a gap of moments; null: none. */
+  registryGap: RegistryGap | null;
   /** Sandboxes at rest that are still to be shipped. */
   waiting: number;
   requests: number;
@@ -56,21 +71,33 @@ export interface ReplicaFacts {
   late: ReplicaLateness | null;
 }
 
+export interface RegistryGap {
+  /** Epoch seconds. */
+  at: number;
+  why: string;
+}
+
 export interface ReplicaLagSum {
-  /** Sandboxes that are shipped as they commit, and those of them that the store lacks something of. */
+  /** Sandboxes that are shipped as they commit. */
   open: number;
+  /** Those of them, and of those at rest, that the store lacks something of. */
   behind: number;
+  /** Of the sandboxes. */
   maxMs: number;
   meanMs: number;
+  registryMs: number;
 }
 
 /** More than was promised, and this, is late. */
 const GRACE_MS = 5000;
+/** Of the registry. */
+const REGISTRY_MS = 1000;
 
 export class ReplicaHealth {
   readonly #parts: ReplicaHealthParts;
   /** Set by the watch. */
   late: ReplicaLateness | null = null;
+  registryGap: RegistryGap | null = null;
 
   constructor(parts: ReplicaHealthParts) {
     this.#parts = parts;
@@ -86,36 +113,46 @@ export class ReplicaHealth {
   }
 
   lag(): ReplicaLagSum {
-    const lags = this.#parts.files.lags().map(({ behindMs }) => behindMs);
+    const all = this.#parts.files.lags();
+    const lags = all.map(({ behindMs }) => behindMs);
     return {
-      open: lags.length,
+      open: all.filter(({ isAwake }) => isAwake).length,
       behind: lags.filter((behindMs) => behindMs > 0).length,
       maxMs: lags.reduce((most, behindMs) => Math.max(most, behindMs), 0),
       meanMs: lags.length === 0 ? 0 : lags.reduce((sum, behindMs) => sum + behindMs, 0) / lags.length,
+      registryMs: this.#parts.registry?.behindMs ?? 0,
     };
   }
 
-  /** The sandboxes that are more behind than promised and some seconds, and the largest lag of them; null: none is. */
-  overdue(): { sandboxes: number; mostMs: number } | null {
-    const late = this.#parts.files.lags().filter(({ behindMs, promisedMs }) => behindMs > promisedMs + GRACE_MS);
-    if (late.length === 0) return null;
-    return { sandboxes: late.length, mostMs: late.reduce((most, { behindMs }) => Math.max(most, behindMs), 0) };
+  /** What is more behind than promised and some seconds, and the largest lag of that; null: nothing is. */
+  overdue(): Omit<ReplicaLateness, 'since'> | null {
+    const { files, registry } = this.#parts;
+    const late = files.lags().filter(({ behindMs, promisedMs }) => behindMs > promisedMs + GRACE_MS);
+    const registryMs = registry?.behindMs ?? 0;
+    const isRegistry = registryMs > REGISTRY_MS + GRACE_MS;
+    if (late.length === 0 && !isRegistry) return null;
+    const mostMs = late.reduce((most, { behindMs }) => Math.max(most, behindMs), isRegistry ? registryMs : 0);
+    return { sandboxes: late.length, mostMs, isRegistry };
   }
 
   look(): ReplicaFacts {
-    const { url, replicate, spoolLimitBytes, files, requests, isShared, monotonic, clock } = this.#parts;
+    const { url, replicate, retention, traffic, spoolLimitBytes, files, requests, isShared, monotonic, clock } =
+      this.#parts;
     const { away } = files;
     let sum = 0;
     for (const { count } of requests()) sum += count;
     return {
       url,
       replicate,
+      retention,
+      month: traffic.month,
       away:
         away === null
           ? null
           : { since: Math.floor((clock.now() - (monotonic() - away.sinceMs)) / 1000), why: away.why },
       spool: { bytes: files.spoolBytes, limitBytes: spoolLimitBytes },
       lag: this.lag(),
+      registryGap: this.registryGap,
       waiting: files.stale.size,
       requests: sum,
       isShared,

@@ -17,18 +17,19 @@ export function addReplicaMetrics(
   });
   new Gauge({
     name: 'winterdock_replica_lag_seconds',
-    help: 'Seconds for which the replica has lacked what awake sandboxes committed: the largest and the mean of them.',
+    help: 'Seconds for which the replica has lacked what was committed: the largest and the mean of sandboxes that are awake or still to be shipped, and the registry.',
     labelNames: ['stat'],
     registers,
     collect() {
-      const { maxMs, meanMs } = replica.lag();
+      const { maxMs, meanMs, registryMs } = replica.lag();
       this.set({ stat: 'max' }, maxMs / 1000);
       this.set({ stat: 'mean' }, meanMs / 1000);
+      this.set({ stat: 'registry' }, registryMs / 1000);
     },
   });
   new Gauge({
     name: 'winterdock_replica_sandboxes',
-    help: 'Awake sandboxes that are replicated, and those of them of which the replica lacks something.',
+    help: 'Awake sandboxes that are replicated, and all of which the replica lacks something.',
     labelNames: ['stat'],
     registers,
     collect() {

@@ -9,7 +9,7 @@ import type { Logger } from '../base/log.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import { systemAudit } from '../sandboxes/engine.ts';
-import type { ReplicaHealth } from './replica-health.ts';
+import type { ReplicaHealth, ReplicaLateness } from './replica-health.ts';
 
 const FACT = 'replica_behind';
 const LOOK_MS = 5000;
@@ -17,6 +17,13 @@ const LOOK_MS = 5000;
 const PATIENCE_MS = 60_000;
 
 const factSchema = z.object({ since: z.int().nullable() }).nullable().catch(null);
+
+/** `2 sandboxes are`, `the registry is`, `1 sandbox and the registry are`. */
+function lateInWords({ sandboxes, isRegistry }: Pick<ReplicaLateness, 'sandboxes' | 'isRegistry'>): string {
+  const them = `${sandboxes} ${sandboxes === 1 ? 'sandbox' : 'sandboxes'}`;
+  if (isRegistry) return sandboxes === 0 ? 'the registry is' : `${them} and the registry are`;
+  return `${them} ${sandboxes === 1 ? 'is' : 'are'}`;
+}
 
 export interface ReplicaWatchParts {
   report: Pick<ReplicaHealth, 'overdue' | 'whyAway' | 'late'>;
@@ -74,8 +81,8 @@ export class ReplicaWatch {
     const lateMs = monotonic() - this.#lateSinceMs;
     if (this.#told === null) {
       if (lateMs < PATIENCE_MS) return;
-      const { sandboxes, mostMs } = overdue;
-      const who = sandboxes === 1 ? '1 sandbox is' : `${sandboxes} sandboxes are`;
+      const { mostMs } = overdue;
+      const who = lateInWords(overdue);
       const why = report.whyAway === null ? '' : `: ${report.whyAway}`;
       const since = epochSeconds(clock) - Math.round(lateMs / 1000);
       await this.#tell(

@@ -19,10 +19,34 @@ export interface StoreReportParts {
   cachedBytes: () => number;
   /** Requests since the start, by what was asked and how it ended. */
   requests: () => Iterable<{ op: string; outcome: string; count: number }>;
+  /** How far the files are that come back to this machine; null: they are stored. */
+  leaving: (() => Promise<LeavingStatus>) | null;
   registry: Pick<Registry, 'instances'>;
   /** This host. */
   host: string;
   clock: Clock;
+}
+
+/** What is left, of the most that was. */
+interface AmountLeft {
+  left: number;
+  of: number;
+}
+
+/** How far a server is that is to do without its store. */
+export interface LeavingStatus {
+  /** When it began, in epoch seconds. */
+  since: number;
+  /** Sandboxes whose rows name an object. */
+  sandboxes: AmountLeft;
+  /** Snapshots and blueprints whose file only the store has, each content once. */
+  copies: AmountLeft;
+  /** Of the objects of these sandboxes. */
+  bytes: AmountLeft;
+  /** What was not brought in the last round, with the reason; the first of them. */
+  stays: { name: string; why: string }[];
+  /** A round has ended, and nothing was left. */
+  isDone: boolean;
 }
 
 export interface StoreStatus {
@@ -33,6 +57,7 @@ export interface StoreStatus {
   rows: number;
   uploads: { queued: number; running: number; since: number | null };
   cache: { bytes: number; limitBytes: number };
+  leaving: LeavingStatus | null;
 }
 
 export class StoreReport {
@@ -72,7 +97,7 @@ export class StoreReport {
 
   /** All of it. Its cost does not depend on how much is stored. */
   async look(): Promise<StoreStatus> {
-    const { settings, url, registry, uploading, cachedBytes, traits } = this.#parts;
+    const { settings, url, registry, uploading, cachedBytes, traits, leaving } = this.#parts;
     const [rows, { n, since }] = await Promise.all([registry.instances.countInStore(), this.#backlog()]);
     const away = this.#parts.away();
     const found = traits();
@@ -85,6 +110,7 @@ export class StoreReport {
       rows,
       uploads: { queued: n - running, running, since },
       cache: { bytes: cachedBytes(), limitBytes: settings.cacheBytes },
+      leaving: (await leaving?.()) ?? null,
     };
   }
 }

@@ -124,7 +124,7 @@ test('a store that is another one than before is away: what is here goes on, and
   expect((await server?.call('POST', '/api/instances/far/exec', { command: 'cat kept' }))?.json).toMatchObject({
     stdout: 'of far\n',
   });
-}, 60_000);
+});
 
 test('of two servers on copies of one folder the one that started last has the store', async () => {
   const first = await start();
@@ -155,7 +155,7 @@ test('of two servers on copies of one folder the one that started last has the s
     await one.stop();
     await first.stop();
   }
-}, 60_000);
+});
 
 test('a stranger’s document in the place of the marker is no free place', async () => {
   await start();
@@ -181,4 +181,4 @@ test('what is brought is read, copied and opened behind the walls of helpers and
     const ran = await server?.call('POST', `/api/instances/${id}/exec`, { command: 'echo more >> kept; cat kept' });
     expect(ran?.json).toMatchObject({ stdout: `of ${id}\nmore\n` });
   }
-}, 60_000);
+});

@@ -3,12 +3,14 @@
  * start whose rows name a store that is not configured. A store that is away when the server starts is claimed and
  * asked once it is there; until then what is on this machine works.
  */
+import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { installationId } from '../backup/backup-settings.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { parseStoreUrl } from '../base/store-url.ts';
 import { lacksInWords } from '../health/store-report.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity } from '../registry/types.ts';
@@ -16,16 +18,20 @@ import { certainStore } from '../storage/object-store/certain-store.ts';
 import { lateStore } from '../storage/object-store/late-store.ts';
 import { markedStore } from '../storage/object-store/marked-store.ts';
 import { claimPrefix, type StoreStart } from '../storage/object-store/marker.ts';
-import type { ObjectStore, StoreTraits } from '../storage/object-store/object-store.ts';
+import type { AwayReason, ObjectStore, StoreTraits } from '../storage/object-store/object-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { storeAway } from '../storage/object-store/store-errors.ts';
 import { type WatchedStore, watchedStore } from '../storage/object-store/watched-store.ts';
 
 /** The longest that a start waits for the store, in milliseconds. */
 const START_MS = 5000;
+/** The fact with the place that was claimed last for a setting: a start does without it where it is away. */
+const CLAIMED = 'claimed_';
 /** Pauses between two claims of a store that is away, in milliseconds: doubled up to the longest. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
+/** Between two looks at a store whose marker is gone. */
+const ANEW_MS = 5000;
 
 export interface ColdStore {
   /** For who waits and asks for copies: nothing is missing before that is certain. */
@@ -36,6 +42,16 @@ export interface ColdStore {
   /** Since when it is away (epoch milliseconds), and why in words; null: it can be used. */
   away(): { sinceMs: number; why: string } | null;
   close(): Promise<void>;
+}
+
+export interface ClaimedStoreOptions {
+  url: string;
+  /** It has objects there by the registry. */
+  isEstablished: boolean;
+  /** The name of the setting, for people. */
+  setting: string;
+  /** Whether one that lost its marker while the server runs is claimed again: nothing there is all that there is. */
+  claimsAnew?: boolean;
 }
 
 export interface ColdStoreParts {
@@ -65,26 +81,32 @@ export async function openColdStore(parts: ColdStoreParts): Promise<ColdStore | 
 }
 
 /**
- * Opens the store of `url` and claims this installation's place in it. `isEstablished`: it has objects there by its
- * registry. `setting`: the name of the setting, for people. Throws `conflict` with `start_refused` when the place is
- * another installation's, and when a store that was never used cannot be.
+ * Opens the store and claims this installation's place in it. Throws `conflict` with `start_refused` when the place is
+ * another installation's, and when a store that was never claimed cannot be.
  */
 export async function openClaimedStore(
   { config, registry, host, epoch, clock, log }: ColdStoreParts,
-  { url, isEstablished, setting }: { url: string; isEstablished: boolean; setting: string },
+  { url, isEstablished, setting, claimsAnew = false }: ClaimedStoreOptions,
 ): Promise<ColdStore> {
   const id = await installationId(registry.facts, clock);
+  const fact = `${CLAIMED}${setting}`;
+  const wasClaimed = (await registry.facts.read(fact)) === url;
+  const mayBeAway = isEstablished || wasClaimed;
   const store = lateStore(url, () => openObjectStore(url, config.store.connection));
   const ending = new AbortController();
   let start: StoreStart | null = null;
+  let device: string | null = null;
   const claim = async (signal: AbortSignal) => {
-    start = await claimPrefix(store, { id, term: host.term, epoch }, { isEstablished, isStart: host.isAlone, signal });
+    const options = { isEstablished, isStart: host.isAlone, lastStart: start?.number ?? 0, setting, signal };
+    start = await claimPrefix(store, { id, term: host.term, epoch }, options);
+    device = deviceOf(url);
   };
   const late = await claimInTime(claim, ending.signal);
-  if (late !== null && (!isStoreAway(late) || !isEstablished)) {
+  if (late !== null && (!isStoreAway(late) || !mayBeAway)) {
     await store.close();
     throw isStoreAway(late) ? cannotBeUsed(late, setting) : late;
   }
+  if (late === null && !wasClaimed) await registry.facts.write(fact, url, epochSeconds(clock));
   const watched = watchedStore(store, { installation: id, start: () => start, epoch, clock });
   // What nobody knows of it yet is known before the first request.
   if (late !== null) await watched.check(AbortSignal.timeout(START_MS)).catch(() => undefined);
@@ -112,9 +134,34 @@ export async function openClaimedStore(
     }
   };
   const asking = ask();
+  /** What was emptied, and is where it was, is filled again, as a start would. */
+  const claimAnew = async () => {
+    for (let wait = ANEW_MS; !ending.signal.aborted; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
+      await pause(wait, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
+      if (!isEmptied((await watched.check(ending.signal)).away)) return;
+      if (device === null || deviceOf(url) !== device) continue;
+      await store.reopen();
+      const { away } = await watched.check(ending.signal);
+      if (away !== 'no_marker') continue;
+      log.warn({ url }, 'the object store has no marker any more: it is claimed anew');
+      await claim(ending.signal).catch((error: unknown) => {
+        // Another installation was quicker: that is what the next look finds.
+        log.warn({ error: messageOf(error) }, 'the object store was not claimed anew');
+      });
+    }
+  };
+  let claiming: Promise<void> | null = null;
   watched.onHealth(({ away }) => {
     if (away === null) log.info({ url }, 'the object store is back');
     else log.warn({ url, away }, 'the object store is away');
+    if (!claimsAnew || !isEmptied(away)) return;
+    claiming ??= claimAnew()
+      .catch((error: unknown) => {
+        if (!ending.signal.aborted) log.warn({ error: messageOf(error) }, 'the object store was not claimed anew');
+      })
+      .finally(() => {
+        claiming = null;
+      });
   });
   return {
     objects: certainStore(
@@ -133,6 +180,7 @@ export async function openClaimedStore(
     async close() {
       ending.abort();
       await asking;
+      await claiming;
       await watched.close();
     },
   };
@@ -146,6 +194,20 @@ async function claimInTime(claim: (signal: AbortSignal) => Promise<void>, ended:
     return null;
   } catch (error) {
     return late.aborted && error === late.reason ? storeAway('timeout') : error;
+  }
+}
+
+const isEmptied = (away: AwayReason | null) => away === 'no_marker' || away === 'no_bucket';
+
+/** What a folder lies on: in the place of a disk that was taken away is another one. Null: nobody knows. */
+function deviceOf(url: string): string | null {
+  const address = parseStoreUrl(url);
+  if (address.driver !== 'file') return address.driver;
+  try {
+    const stat = statSync(address.folder, { throwIfNoEntry: false });
+    return stat?.isDirectory() ? String(stat.dev) : null;
+  } catch {
+    return null;
   }
 }
 

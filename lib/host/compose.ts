@@ -378,7 +378,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     terminals,
     courier,
     backups,
-    store: store.watched,
+    ...{ store: store.watched, replica: store.replicaWork },
     bringCopiesHome: store.bringCopiesHome,
     operations,
     auth,

@@ -31,6 +31,7 @@ import type { WebhookCourier } from '../webhooks/courier.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 import type { Walls } from '../workers/walls/walls.ts';
 import type { WorkbookExample } from './examples.ts';
+import type { ReplicaWork } from './replica.ts';
 import { currentRequest } from './request-context.ts';
 
 export interface Host {
@@ -47,6 +48,8 @@ export interface Host {
   readonly backups: BackupEngine;
   /** The object store below the drawers; null without one. */
   readonly store: WatchedStore | null;
+  /** What ships to WB_REPLICA_URL; null without one. */
+  readonly replica: ReplicaWork | null;
   /** Brings every stored copy to this disk; returns what could not be brought, with the reason. */
   bringCopiesHome(): Promise<{ name: string; why: string }[]>;
   readonly operations: Operations;

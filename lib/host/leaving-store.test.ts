@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Storage } from '../contract/schema.ts';
 import { lockStores } from '../front/lock.ts';
 import { registryDriver } from '../registry/drivers.ts';
 import { programOf } from '../testing/program.ts';
@@ -43,6 +44,7 @@ const post = async (path: string, body: unknown = {}) => {
   return answer.json;
 };
 const left = () => server.host.registry.instances.countInStore();
+const told = async () => (await server.call<Storage>('GET', '/api/settings/storage')).json.store?.leaving ?? null;
 const fact = async () => leavingProgress(await server.host.registry.facts.read(LEAVING));
 
 /** Runs the command, and resolves with what it said. */
@@ -71,7 +73,7 @@ async function fill(): Promise<void> {
       await post(`/instances/${id}/${verb}`);
   }
   await post('/instances/s1/snapshots');
-  await expect.poll(() => server.host.registry.storeNames.copiesToStore(9, []), { timeout: 60_000 }).toEqual([]);
+  await expect.poll(() => server.host.registry.storeNames.copiesToStore(9, []), { timeout: 240_000 }).toEqual([]);
   await stop();
   for (const drawer of ['cold', 'archive', 'snapshots']) rmSync(join(data(), drawer), { recursive: true });
 }
@@ -111,12 +113,21 @@ test('a server that runs brings every file home, whatever is woken and filed mea
   await post('/instances/s2/exec', { command: 'echo last >> kept' });
   await post('/instances/s2/suspend');
   await post('/instances/s2/freeze');
-  await expect.poll(left, { timeout: 60_000 }).toBe(0);
+  await expect.poll(left, { timeout: 240_000 }).toBe(0);
+  await expect.poll(told, { timeout: 240_000 }).toMatchObject({ done: true });
+  expect(await told()).toMatchObject({
+    sandboxes: { left: 0, of: 5 },
+    copies: { left: 0, of: 1 },
+    bytes: { left: 0, of: expect.any(Number) },
+    stays: [],
+  });
+  expect((await told())?.bytes.of).toBeGreaterThan(5 * 4096);
   expect(readdirSync(bucket(), { recursive: true }).length).toBe(before);
   await stop();
 
   await start({ WB_COLD_URL: '' });
   expect(await fact()).toBeNull();
+  expect((await server.call<Storage>('GET', '/api/settings/storage')).json.store).toBeNull();
   rmSync(bucket(), { recursive: true });
   for (const id of IDS) {
     const read = await server.call('GET', `/api/instances/${id}/volumes/workspace/kept`);
@@ -127,7 +138,7 @@ test('a server that runs brings every file home, whatever is woken and filed mea
   }
   expect(readdirSync(join(data(), 'snapshots')).filter((name) => name.endsWith('.sqlite'))).toHaveLength(1);
   expect((await server.call('GET', '/api/events?type=fault.raised')).json).toEqual([]);
-}, 180_000);
+});
 
 test('what stops in the middle goes on at the next start, and while the store is away it waits', async () => {
   await fill();
@@ -141,12 +152,20 @@ test('what stops in the middle goes on at the next start, and while the store is
   await stop();
   renameSync(bucket(), join(folder, 'unplugged'));
   await start({ WB_COLD_URL: url(), WB_STORE_LEAVING: '1', ...stored });
-  await expect.poll(async () => (await fact())?.failed.length, { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await told())?.stays.length, { timeout: 240_000 }).toBeGreaterThan(0);
   const away = await left();
+  // The next start says how much of all is done, and of each that stays why.
+  const progress = await told();
+  expect(progress).toMatchObject({ sandboxes: { left: away, of: IDS.length }, done: false });
+  expect(progress?.bytes.left).toBe((await server.host.registry.instances.sizeInStore()).bytes);
+  expect(progress?.stays.map(({ name }) => name)).toEqual(
+    expect.arrayContaining((await server.host.registry.instances.inStore('', 9)).map(({ id }) => id)),
+  );
+  for (const { why } of progress?.stays ?? []) expect(why).toMatch(/store/);
   expect([away > 0, away < IDS.length]).toEqual([true, true]);
   expect((await server.call('GET', '/api/events?type=fault.raised')).json).toEqual([]);
   if (existsSync(bucket())) rmSync(bucket(), { recursive: true });
   renameSync(join(folder, 'unplugged'), bucket());
   await expect.poll(async () => (await fact())?.isDone, { timeout: 90_000 }).toBe(true);
   expect(await left()).toBe(0);
-}, 180_000);
+});

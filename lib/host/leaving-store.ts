@@ -8,8 +8,9 @@ import { z } from 'zod';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import type { LeavingStatus } from '../health/store-report.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { HomeComing } from '../sandboxes/store/bring-home.ts';
+import type { HomeComing, HomeProgress } from '../sandboxes/store/bring-home.ts';
 
 /** The fact that says how far it is; it says nothing in a server that stores. */
 export const LEAVING = 'store_leaving';
@@ -17,21 +18,23 @@ export const LEAVING = 'store_leaving';
 const LOOK_EVERY_MS = 2000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
-/** Reasons that are kept. */
-const MOST_FAILED = 20;
+/** How often a round under way is told of, in milliseconds. */
+const TELL_EVERY_MS = 1000;
+/** Files that stay and are named. */
+const MOST_NAMED = 20;
 
-const progressSchema = z.object({
-  /** Sandboxes whose rows name an object. */
-  sandboxes: z.int(),
-  /** What was not brought in the last round, with the reason. */
-  failed: z.array(z.string()),
-  /** A round has ended, and nothing was left. */
+const amountSchema = z.object({ left: z.int(), of: z.int() });
+const progressSchema: z.ZodType<LeavingStatus> = z.object({
+  since: z.int(),
+  sandboxes: amountSchema,
+  copies: amountSchema,
+  bytes: amountSchema,
+  stays: z.array(z.object({ name: z.string(), why: z.string() })),
   isDone: z.boolean(),
 });
-export type LeavingProgress = z.output<typeof progressSchema>;
 
 /** What a fact of that name says; null: the server stores. */
-export function leavingProgress(fact: unknown): LeavingProgress | null {
+export function leavingProgress(fact: unknown): LeavingStatus | null {
   return progressSchema.nullable().catch(null).parse(fact);
 }
 
@@ -45,15 +48,19 @@ export interface LeavingStoreParts {
   registry: Registry;
   clock: Clock;
   log: Logger;
-  bringHome: () => Promise<HomeComing>;
-  bringCopiesHome: () => Promise<{ name: string; why: string }[]>;
+  bringHome: (progress: HomeProgress) => Promise<HomeComing>;
+  /** Copies that are not on this disk. */
+  countCopiesAway: () => Promise<number>;
+  bringCopiesHome: (brought: () => void) => Promise<{ name: string; why: string }[]>;
 }
 
 export class LeavingStore {
   readonly #parts: LeavingStoreParts;
   readonly #ending = new AbortController();
   #rounds: Promise<void> = Promise.resolve();
+  #now: LeavingStatus | null = null;
   #told = '';
+  #toldAt = 0;
 
   constructor(parts: LeavingStoreParts) {
     this.#parts = parts;
@@ -67,6 +74,11 @@ export class LeavingStore {
   async stop(): Promise<void> {
     this.#ending.abort();
     await this.#rounds;
+  }
+
+  /** How far it is. Counts once, before the first round has. */
+  async progress(): Promise<LeavingStatus> {
+    return this.#now ?? (await this.#count());
   }
 
   async #run(): Promise<void> {
@@ -84,32 +96,64 @@ export class LeavingStore {
     }
   }
 
-  /** Whether nothing is left. */
-  async #round(): Promise<boolean> {
-    const { registry, log, bringHome, bringCopiesHome } = this.#parts;
-    await this.#tell({ sandboxes: await registry.instances.countInStore(), failed: [], isDone: false });
-    const { brought, left } = await bringHome();
-    if (this.#ending.signal.aborted) return false;
-    const copies = await bringCopiesHome();
-    if (this.#ending.signal.aborted) return false;
-    const sandboxes = await registry.instances.countInStore();
-    const isDone = sandboxes === 0 && copies.length === 0;
-    const failed = [...left.map(({ id, why }) => `${id}: ${why}`), ...copies.map(({ name, why }) => `${name}: ${why}`)];
-    if (brought > 0) log.info({ brought, left: sandboxes + copies.length }, 'files came back from the store');
-    await this.#tell({ sandboxes, failed: failed.slice(0, MOST_FAILED), isDone });
-    return isDone;
+  /** What is left now, of the most that was; what stays is as the last round had it. */
+  async #count(): Promise<LeavingStatus> {
+    const { registry, clock, countCopiesAway } = this.#parts;
+    const before = this.#now ?? leavingProgress(await registry.facts.read(LEAVING));
+    const { sandboxes, bytes } = await registry.instances.sizeInStore();
+    const copies = await countCopiesAway();
+    const amount = (left: number, was?: { of: number }) => ({ left, of: Math.max(left, was?.of ?? 0) });
+    return {
+      since: before?.since ?? epochSeconds(clock),
+      sandboxes: amount(sandboxes, before?.sandboxes),
+      copies: amount(copies, before?.copies),
+      bytes: amount(bytes, before?.bytes),
+      stays: before?.stays ?? [],
+      isDone: sandboxes === 0 && copies === 0,
+    };
   }
 
-  async #tell(progress: LeavingProgress): Promise<void> {
+  /** Whether nothing is left. */
+  async #round(): Promise<boolean> {
+    const { log, bringHome, bringCopiesHome } = this.#parts;
+    // A round that finds all at home, as the one before, changes nothing of what is told.
+    const begun = await this.#count();
+    await this.#tell({ ...begun, isDone: begun.isDone && this.#now?.isDone === true });
+    const less = (of: 'sandboxes' | 'copies' | 'bytes', by: number) => {
+      if (this.#now === null) return;
+      const { [of]: was } = this.#now;
+      this.#now = { ...this.#now, [of]: { ...was, left: Math.max(0, was.left - by) } };
+    };
+    // What is told of a round under way fails with the round's end.
+    const tellSometimes = () => {
+      if (this.#now === null || performance.now() - this.#toldAt < TELL_EVERY_MS) return;
+      this.#tell(this.#now).catch(() => undefined);
+    };
+    const { brought, left } = await bringHome((_done, bytes) => {
+      less('sandboxes', 1);
+      less('bytes', bytes);
+      tellSometimes();
+    });
+    if (this.#ending.signal.aborted) return false;
+    const copies = await bringCopiesHome(() => {
+      less('copies', 1);
+      tellSometimes();
+    });
+    if (this.#ending.signal.aborted) return false;
+    const stays = [...left.map(({ id, why }) => ({ name: id as string, why })), ...copies];
+    const ended = { ...(await this.#count()), stays: stays.slice(0, MOST_NAMED) };
+    if (brought > 0) log.info({ brought, left: ended.sandboxes.left + ended.copies.left }, 'files came back');
+    await this.#tell(ended);
+    return ended.isDone;
+  }
+
+  async #tell(progress: LeavingStatus): Promise<void> {
+    this.#now = progress;
     const text = JSON.stringify(progress);
-    // What was done once, and is still, is not written each round.
-    if (
-      text === this.#told ||
-      (progress.sandboxes === 0 && this.#told === JSON.stringify({ ...progress, isDone: true }))
-    )
-      return;
+    if (text === this.#told) return;
     const { registry, clock } = this.#parts;
-    await registry.facts.write(LEAVING, progress, epochSeconds(clock));
     this.#told = text;
+    this.#toldAt = performance.now();
+    await registry.facts.write(LEAVING, progress, epochSeconds(clock));
   }
 }

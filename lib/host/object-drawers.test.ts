@@ -140,7 +140,7 @@ async function backUp(at: Site, folder: string) {
   }
 }
 
-test('health, readiness and lineage say what the drawers say', { timeout: 120_000 }, async () => {
+test('health, readiness and lineage say what the drawers say', async () => {
   const at = site('data');
   const server = await serve(at);
   const { snapshot } = await fill(server);
@@ -176,7 +176,7 @@ test('health, readiness and lineage say what the drawers say', { timeout: 120_00
   expect(archive?.writable).toBe(false);
 });
 
-test('a forgotten tenant leaves no object, and others keep theirs', { timeout: 120_000 }, async () => {
+test('a forgotten tenant leaves no object, and others keep theirs', async () => {
   const at = site('data');
   const server = await serve(at);
   await fill(server);
@@ -209,7 +209,7 @@ test('a forgotten tenant leaves no object, and others keep theirs', { timeout: 1
   expect(onDisk(at)).toEqual([]);
 });
 
-test('a backup of objects is restored to other drawers, whole and one by one', { timeout: 240_000 }, async () => {
+test('a backup of objects is restored to other drawers, whole and one by one', async () => {
   const at = site('data');
   const server = await serve(at);
   const content = await populate(server);
@@ -248,7 +248,7 @@ test('a backup of objects is restored to other drawers, whole and one by one', {
   await expectWhole(await serve(to), content);
 });
 
-test('a start without its registry is refused, and doctor takes every object back', { timeout: 240_000 }, async () => {
+test('a start without its registry is refused, and doctor takes every object back', async () => {
   const at = site('data');
   const server = await serve(at);
   await fill(server);
@@ -278,7 +278,7 @@ test('a start without its registry is refused, and doctor takes every object bac
   await stop();
 });
 
-test('doctor tells what became of objects, and brings back one that was set aside', { timeout: 240_000 }, async () => {
+test('doctor tells what became of objects, and brings back one that was set aside', async () => {
   const at = site('data');
   const server = await serve(at);
   await fill(server);

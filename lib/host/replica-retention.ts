@@ -1,26 +1,26 @@
 /**
- * What a replica keeps: every moment of the last days, and the last state of each sandbox. Looks through the store once
- * a day, and removes series that no kept moment needs.
+ * What a replica keeps: looks through the store once a day, removes what is older than is kept, and has merged what was
+ * left out.
  */
 import type { Clock } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
+import { isWinterdockError, messageOf } from '../base/errors.ts';
 import { isInstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
+import { ageBundles } from '../replication/bundle-aging.ts';
+import { ageReplicaOf, type ReplicaAgingParts } from '../replication/replica-aging.ts';
 import { parseSegmentName } from '../replication/replica-names.ts';
-import { removeOldSeries } from '../replication/replica-removal.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 
 const EVERY_MS = 86_400_000;
 /** After a start others come first. */
 const FIRST_MS = 3_600_000;
 
-export interface ReplicaRetentionParts {
-  store: Pick<ObjectStore, 'list' | 'purge'>;
+export interface ReplicaRetentionParts extends Pick<ReplicaAgingParts, 'cutter' | 'levels' | 'tmp' | 'keeps'> {
+  store: ReplicaAgingParts['store'] & Pick<ObjectStore, 'purge' | 'remove' | 'traits'>;
   registry: Pick<Registry, 'instances'>;
   clock: Clock;
   log: Logger;
-  keepMs: number;
 }
 
 export class ReplicaRetention {
@@ -45,8 +45,12 @@ export class ReplicaRetention {
 
   /** One round; returns how many segments went. Throws what the store throws. */
   async run(): Promise<number> {
-    const { store, registry, clock, keepMs } = this.#parts;
-    const beforeMs = clock.now() - keepMs;
+    const { store, registry, clock, log, cutter, levels, tmp, keeps } = this.#parts;
+    // A purge lists versions and unfinished uploads of each name: where there are none, one request does.
+    const { versioning } = await store.traits();
+    const remove = (name: string) => (versioning === 'off' ? store.remove(name) : store.purge(name));
+    const isOver = () => this.#isOver;
+    const parts = { store, remove, cutter, levels, tmp, keeps, nowMs: clock.now(), isOver };
     const ids = new Set<string>();
     for await (const page of store.list('replica/')) {
       if (this.#isOver) return 0;
@@ -55,12 +59,18 @@ export class ReplicaRetention {
         if (place !== null) ids.add(place.id);
       }
     }
-    let removed = 0;
+    let removed = await ageBundles({ ...parts, log });
     for (const id of ids) {
       if (this.#isOver) break;
       const row = isInstanceId(id) ? await registry.instances.get(id) : null;
       const isDeleted = row?.state === 'deleted';
-      removed += (await removeOldSeries(store, id, { beforeMs, isDeleted, isOver: () => this.#isOver })).removed;
+      try {
+        removed += await ageReplicaOf(parts, id, isDeleted);
+      } catch (error) {
+        // What is damaged of one keeps nothing of the others.
+        if (!isWinterdockError(error) || error.code === 'storage_unavailable') throw error;
+        log.warn({ id, error: messageOf(error) }, 'old moments of a sandbox stay in the replica');
+      }
     }
     return removed;
   }

@@ -4,11 +4,14 @@
  */
 import { join } from 'node:path';
 import { backupPassphraseOf } from '../backup/backup-tasks.ts';
-import { COPIES_IN_REPLICA, copyInReplica } from '../backup/replica-extras.ts';
+import { copyInReplica } from '../backup/replica-extras.ts';
 import { ShippedKeys } from '../backup/shipped-keys.ts';
+import { epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import { COPY_KINDS, copyPath } from '../base/copy-paths.ts';
 import { messageOf } from '../base/errors.ts';
+import { isInstanceId } from '../base/ids.ts';
+import { retentionText } from '../base/replica-retention.ts';
+import { parseStoreUrl } from '../base/store-url.ts';
 import type { WallStates } from '../base/walls.ts';
 import { ShippedCopies } from '../copies/shipped-copies.ts';
 import { ReplicaHealth } from '../health/replica-health.ts';
@@ -16,23 +19,42 @@ import { ReplicaWatch } from '../health/replica-watch.ts';
 import type { ReplicaOfTenants } from '../jobs/tenant-replica.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { InstanceRow } from '../registry/types.ts';
+import { bySeries, lackingInLevels } from '../replication/bundle-cover.ts';
+import { TenantBundles } from '../replication/bundle-reader.ts';
+import { BundleWriter } from '../replication/bundle-writer.ts';
 import { Cutter } from '../replication/cutter.ts';
-import { removeReplicaOf } from '../replication/replica-removal.ts';
+import { removeBundlesOf, removeReplicaOf } from '../replication/replica-removal.ts';
+import { ReplicaTraffic } from '../replication/replica-traffic.ts';
 import { Replicator } from '../replication/replicator.ts';
+import { SegmentLevels } from '../replication/segment-levels.ts';
 import { SegmentUploads } from '../replication/segment-uploads.ts';
 import type { ShippedRegistry } from '../replication/shipped-registry.ts';
 import { SteadyClock } from '../replication/steady-clock.ts';
+import { StoredRegistry } from '../replication/stored-registry.ts';
 import { systemAudit } from '../sandboxes/engine.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { WatchedStore } from '../storage/object-store/watched-store.ts';
 import { type ColdStoreParts, openClaimedStore } from './cold-store.ts';
 import { createDrawers } from './drawers.ts';
 import { cutRegistryBase } from './registry-base.ts';
+import { ReplicaCheck } from './replica-check.ts';
+import { ReplicaCopies } from './replica-copies.ts';
 import { ReplicaRetention } from './replica-retention.ts';
 import { ReplicateClasses } from './replicate-classes.ts';
 import { RestingFiles } from './resting-files.ts';
 
-const DAY_MS = 86_400_000;
+/** Of the spool's bytes: what was shipped and lies here until its minute, or hour, is merged. */
+const KEPT_SHARE = 1 / 4;
+
+/** What a replica does by itself as time goes on, for who needs it at once. */
+export interface ReplicaWork {
+  readonly files: Replicator;
+  /** Null: the registry is in memory, and is not shipped. */
+  readonly registry: ShippedRegistry | null;
+  readonly uploads: Pick<SegmentUploads, 'bytes' | 'away'>;
+  readonly levels: Pick<SegmentLevels, 'look' | 'whenMerged'>;
+  readonly retention: Pick<ReplicaRetention, 'run'>;
+}
 
 /** What is shipped. Each function is asked only once the server starts. */
 export interface Replicated {
@@ -48,6 +70,7 @@ export interface ReplicaParts {
   readonly report: ReplicaHealth | null;
   /** What a forgotten tenant has in it. */
   readonly tenants: ReplicaOfTenants | null;
+  readonly work: ReplicaWork | null;
   /** What cannot be reached, a sentence each. */
   degraded: () => string[];
   /** Reads what an earlier process left. Before a sandbox wakes. */
@@ -71,6 +94,7 @@ export async function createReplica(
       files: null,
       report: null,
       tenants: null,
+      work: null,
       degraded: () => [],
       prepare: nothing,
       start: () => undefined,
@@ -83,27 +107,61 @@ export async function createReplica(
       ? null
       : await openClaimedStore(
           { config, registry, host, epoch, clock, log },
-          { url: replica.url, isEstablished: false, setting: 'WB_REPLICA_URL' },
+          { url: replica.url, isEstablished: false, setting: 'WB_REPLICA_URL', claimsAnew: true },
         );
   const watched = own?.watched ?? shared;
   if (watched === null) throw new Error('There is no store of the replica.');
   const classes = new ReplicateClasses(registry, log, config.store.replicate);
-  const classOf = (row: InstanceRow) => classes.of(row);
+  const classOf = (row: Pick<InstanceRow, 'tenant' | 'replicate'>) => classes.of(row);
+  const cutter = new Cutter();
+  const steady = new SteadyClock(clock, join(config.dataFolder, 'replica', 'clock'));
+  const traffic = new ReplicaTraffic(() => performance.now());
+  const isFolder = parseStoreUrl(watched.url).driver === 'file';
+  const levels: SegmentLevels = new SegmentLevels({
+    traffic,
+    onMerged: (segments) => bundles?.merged(segments),
+    folder: join(config.dataFolder, 'replica', 'levels'),
+    store: watched.background,
+    cutter,
+    clock: steady,
+    log,
+    keptBytes: config.store.spoolBytes * KEPT_SHARE,
+  });
+  const bundles = isFolder
+    ? null
+    : new BundleWriter({
+        store: watched.foreground,
+        folder: join(config.dataFolder, 'replica', 'bundles'),
+        clock: steady,
+        log,
+        term: host.term,
+        lacking: (segments) => lackingInLevels(watched.background, segments),
+        merge: (segments) => {
+          for (const own of bySeries(segments)) levels.add(1, own);
+        },
+      });
   const uploads = new SegmentUploads({
     store: watched.foreground,
     log,
+    ...(bundles && { bundles }),
     isBack: async () => (await watched.check()).away === null,
+    levels,
+    traffic,
+    cutter,
   });
-  const cutter = new Cutter();
-  const steady = new SteadyClock(clock, join(config.dataFolder, 'replica', 'clock'));
+  const storedRegistry = keeper === null ? null : new StoredRegistry(keeper, uploads);
   const files = new Replicator({
     dataFolder: config.dataFolder,
     uploads,
+    ...(bundles && { bundles }),
     cutter,
     clock: steady,
     log,
     term: host.term,
     classOf,
+    rowOf: (id) => registry.instances.get(id),
+    copyStored: async (row) => (await copies?.shippedFor(row)) ?? true,
+    registryStored: async () => storedRegistry?.join() ?? true,
     spoolBytes: config.store.spoolBytes,
     onGap: (id, why) => {
       const note = async () => {
@@ -116,12 +174,25 @@ export async function createReplica(
       void note().catch((error: unknown) => log.warn({ id, error: messageOf(error) }, 'a gap was not recorded'));
     },
   });
+  const noteRegistryGap = (why: string) => {
+    log.warn({ why }, 'the replica of the registry begins anew');
+    report.registryGap = { at: epochSeconds(clock), why };
+    const line = ledgerEntry({ clock }, null, systemAudit('reconcile'), 'replica.gap', {
+      reason: `the registry: ${why}`,
+    });
+    void registry.ledger
+      .append([line])
+      .catch((error: unknown) => log.warn({ error: messageOf(error) }, 'a gap was not recorded'));
+  };
   const monotonic = () => performance.now();
   const report = new ReplicaHealth({
     url: watched.url,
     replicate: config.store.replicate,
+    retention: retentionText(config.store.replicaKeeps),
+    traffic,
     spoolLimitBytes: config.store.spoolBytes,
     files,
+    registry: keeper,
     requests: watched.requests,
     isShared: own === null,
     monotonic,
@@ -135,35 +206,60 @@ export async function createReplica(
   // A store below the drawers has them.
   const copies = config.store.cold === null || config.store.isLeaving ? new ShippedCopies(nearCopies) : null;
   const resting = new RestingFiles({ config, registry, log, files, classOf, sandboxes });
-  const keepMs = config.store.replicaKeepDays * DAY_MS;
-  const retention = new ReplicaRetention({ store, registry, clock, log, keepMs });
+  classes.onRead(() => files.reclassify());
+  const copiesThere = new ReplicaCopies({
+    ...{ store, registry, clock, log },
+    notes: join(config.dataFolder, 'replica', 'unneeded-copies.json'),
+    keepMs: config.store.replicaKeeps.filingsMs,
+    forget: (name) => copies?.forget(name),
+  });
+  const retention = new ReplicaRetention({
+    ...{ store, registry, clock, log, cutter, levels },
+    tmp: join(config.dataFolder, 'replica', 'aging'),
+    keeps: config.store.replicaKeeps,
+  });
+  const check = new ReplicaCheck({
+    ...{ store, log },
+    points: () => [...files.storedUpTo(), ...[storedRegistry?.storedUpTo() ?? []].flat()],
+    openBundles() {
+      const found = new Map<string, TenantBundles>();
+      return async (id) => {
+        const row = isFolder || !isInstanceId(id) ? null : await registry.instances.get(id);
+        if (row === null) return null;
+        const own = found.get(row.tenant) ?? new TenantBundles(store, row.tenant, { nowMs: () => steady.now() });
+        found.set(row.tenant, own);
+        return own;
+      };
+    },
+    isUsable: async () => (await watched.check()).away === null,
+    shipAnew(point) {
+      if (isInstanceId(point.id)) files.shipAnew(point);
+      else storedRegistry?.shipAnew(point);
+      keys.putAgain();
+      copies?.lookAgain();
+    },
+  });
+  watched.onHealth(({ away }) => {
+    if (away !== null) check.wasAway();
+  });
   return {
     files,
     report,
+    work: { files, registry: keeper, uploads, levels, retention },
     tenants: {
       rebaseRegistry: async (isOver) => keeper?.rebase(isOver),
       async forget(id, isOver) {
         await files.giveUp(id);
         return removeReplicaOf(watched.background, id, isOver);
       },
-      async forgetCopies(isOver) {
-        let removed = 0;
-        for await (const page of store.list(COPIES_IN_REPLICA)) {
-          for (const { name } of page) {
-            const [kind, hash = ''] = name.slice(COPIES_IN_REPLICA.length).split('/');
-            const known = COPY_KINDS.find((one) => one === kind);
-            if (isOver() || known === undefined || (await registry.copies.isNeeded(copyPath(known, hash)))) continue;
-            await store.purge(name);
-            copies?.forget(name);
-            removed += 1;
-          }
-        }
-        return removed;
-      },
+      forgetBundles: (tenant, isOver) => removeBundlesOf(watched.background, tenant, isOver),
+      forgetCopies: (isOver) => copiesThere.removeUnneeded(isOver),
     },
     degraded: () => (files.away === null ? [] : [`The replica is behind: ${files.away.why}`]),
     async prepare() {
       await classes.open();
+      await levels.prepare();
+      await bundles?.prepare();
       await files.prepare();
       await watch.start();
       const helper = { config, states: states(), log };
@@ -171,24 +267,32 @@ export async function createReplica(
         ...{ uploads, cutter, clock: steady, log, store, term: host.term },
         ...{ dataFolder: config.dataFolder, spoolBytes: config.store.spoolBytes },
         cutBase: (request, signal) => cutRegistryBase(helper, request, signal),
+        onGap: noteRegistryGap,
       });
     },
     start() {
       files.start();
+      levels.start();
       resting.start();
       keys.start();
       copies?.start();
       retention.start();
+      copiesThere.start();
+      check.start();
     },
     async stop() {
       await watch.stop();
+      await check.stop();
       await retention.stop();
+      await copiesThere.stop();
       await resting.stop();
       await keys.stop();
       await copies?.stop();
       await files.stop();
       await keeper?.stop();
       await uploads.stop(config.drainMs);
+      await bundles?.stop();
+      await levels.stop();
       await cutter.close();
       await classes.close();
     },

@@ -20,12 +20,18 @@ export class ReplicateClasses {
   #ofTenants: ReadonlyMap<string, ReplicateClass> = new Map();
   #looking: Promise<void> | null = null;
   #isAgain = false;
+  #onRead: () => void = () => undefined;
 
   /** `all`: the server's own, as the settings have it. */
   constructor(registry: Pick<Registry, 'quotas' | 'commitEvents'>, log: Pick<Logger, 'warn'>, all: string) {
     this.#registry = registry;
     this.#log = log;
     this.#all = parseReplicate(all) ?? OFF;
+  }
+
+  /** Calls back when what is set of tenants was read. */
+  onRead(listener: () => void): void {
+    this.#onRead = listener;
   }
 
   /** Reads what is set of tenants, and follows it from then on. */
@@ -69,5 +75,6 @@ export class ReplicateClasses {
   async #read(): Promise<void> {
     const found = await this.#registry.quotas.replicated();
     this.#ofTenants = new Map(found.map(({ tenant, replicate }) => [tenant, parseReplicate(replicate) ?? OFF]));
+    this.#onRead();
   }
 }

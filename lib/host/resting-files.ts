@@ -14,6 +14,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { ReplicateClass } from '../replication/replicate-class.ts';
 import type { Replicator } from '../replication/replicator.ts';
+import { restsAsItsOwn } from '../replication/resting-replicas.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import { discard } from '../storage/files.ts';
 import { expand } from '../storage/zstd.ts';
@@ -45,6 +46,7 @@ export class RestingFiles {
   /** Looks through all rows once; afterwards at what the replicator says. */
   start(): void {
     this.#parts.files.onStale(() => this.#run());
+    this.#parts.files.onWanted((row) => this.#ship(row));
     // A killed server leaves what it was copying.
     this.#working = discard(join(this.#parts.config.dataFolder, 'replica', 'resting'))
       .then(() => this.#all())
@@ -98,10 +100,9 @@ export class RestingFiles {
 
   async #ship(row: InstanceRow): Promise<void> {
     const { config, files, classOf, sandboxes, log } = this.#parts;
-    const rests = row.state === 'suspended' || row.state === 'frozen' || row.state === 'archived';
     // What is in the store below the drawers is elsewhere already.
-    if (!rests || row.fault !== null || row.file === null || isCloudAddress(row.vfsPath)) return;
-    if (classOf(row).kind === 'off') return;
+    if (!restsAsItsOwn(row) || row.fault !== null || row.file === null || isCloudAddress(row.vfsPath)) return;
+    if (classOf(row).kind === 'off' || !files.hasRoomFor(row.file.size)) return;
     const folder = join(config.dataFolder, 'replica', 'resting', randomUUID());
     try {
       await makeFolder(folder);

@@ -13,7 +13,7 @@ import { markedStore, requireMarker } from '../storage/object-store/marked-store
 import type { WatchedStore } from '../storage/object-store/watched-store.ts';
 import { type ColdStoreParts, openColdStore } from './cold-store.ts';
 import { forgetLeaving, LeavingStore } from './leaving-store.ts';
-import { createReplica, type Replicated } from './replica.ts';
+import { createReplica, type Replicated, type ReplicaWork } from './replica.ts';
 
 export interface StoreParts {
   /** Those of this disk; a copy that is not there is brought. */
@@ -28,6 +28,7 @@ export interface StoreParts {
   replica: Replicator | null;
   replicaHealth: ReplicaHealth | null;
   replicaOfTenants: ReplicaOfTenants | null;
+  replicaWork: ReplicaWork | null;
   /** Reads what an earlier process left for the replica. Before a sandbox wakes. */
   prepare: () => Promise<void>;
   /** Brings every copy to this disk; returns what could not be brought. */
@@ -58,6 +59,7 @@ export async function createStoreParts(
     replica: replica.files,
     replicaHealth: replica.report,
     replicaOfTenants: replica.tenants,
+    replicaWork: replica.work,
     prepare: () => replica.prepare(),
     degraded: () => [...below.degraded(), ...replica.degraded()],
     start() {
@@ -79,7 +81,7 @@ async function createStoreBelow(
   parts: ColdStoreParts & { config: Pick<Config, 'store' | 'dataFolder'> },
   local: Drawers,
   sandboxes: () => Pick<Sandboxes, 'store'>,
-): Promise<Omit<StoreParts, 'replica' | 'replicaHealth' | 'replicaOfTenants' | 'prepare'>> {
+): Promise<Omit<StoreParts, 'replica' | 'replicaHealth' | 'replicaOfTenants' | 'replicaWork' | 'prepare'>> {
   const cold = await openColdStore(parts);
   const isLeaving = cold !== null && parts.config.store.isLeaving;
   if (!isLeaving) await forgetLeaving(parts);
@@ -106,8 +108,9 @@ async function createStoreBelow(
   });
   const leaving = new LeavingStore({
     ...{ registry, clock, log },
-    bringHome: async () => (await sandboxes().store?.bringHome()) ?? { brought: 0, left: [] },
-    bringCopiesHome: () => copies.bringHome(),
+    bringHome: async (progress) => (await sandboxes().store?.bringHome(progress)) ?? { brought: 0, left: [] },
+    countCopiesAway: () => copies.countAway(),
+    bringCopiesHome: (brought) => copies.bringHome(brought),
   });
   const report = new StoreReport({
     settings: config.store,
@@ -117,6 +120,7 @@ async function createStoreBelow(
     uploading: () => sandboxes().store?.uploading ?? 0,
     cachedBytes: () => cachedFiles() + copies.cachedBytes,
     requests: watched.requests,
+    leaving: isLeaving ? () => leaving.progress() : null,
     registry,
     host: host.name,
     clock,

@@ -35,13 +35,13 @@ test('a copy that the store has forgotten is uploaded again, and leaves this dis
     const [{ hash = '' } = {}] = await host.registry.storeNames.copiesToStore(1, []);
     const path = join(dataFolder, 'snapshots', `${hash}.sqlite`);
     copies.start();
-    await expect.poll(() => host.registry.storeNames.copyName('snapshot', hash), { timeout: 60_000 }).not.toBeNull();
+    await expect.poll(() => host.registry.storeNames.copyName('snapshot', hash), { timeout: 240_000 }).not.toBeNull();
     const [forgotten = ''] = stored();
     rmSync(join(bucket, forgotten));
     room = 0;
     await call('PUT', '/api/instances/a/volumes/workspace/kept', 'second');
     await call('POST', '/api/instances/a/snapshots', {});
-    await expect.poll(() => existsSync(path), { timeout: 60_000 }).toBe(false);
+    await expect.poll(() => existsSync(path), { timeout: 240_000 }).toBe(false);
     expect(stored().filter((name) => name.includes(hash))).toHaveLength(1);
     expect(stored()).not.toContain(forgotten);
     expect(await copies.drawers().snapshot.at(hash).stat()).not.toBeNull();

@@ -20,7 +20,7 @@ import { closeToRest, openLive } from '../vfs/open.ts';
 import { MIB, vfsPath } from '../vfs/testing/tmp-files.ts';
 import { ENDLESS_SQL, walledReaders } from './testing/walled-readers.ts';
 
-const SOON = { timeout: 60_000 };
+const SOON = { timeout: 240_000 };
 const folder = mkdtempSync(join(tmpdir(), 'winterdock-walled-'));
 chmodSync(folder, 0o711);
 const data = join(folder, 'data');

@@ -39,3 +39,13 @@ test('small bodies never wait, and who goes away while it waits is out of the li
   release();
   expect(await isThere(next)).toBe(true);
 });
+
+test('a body that is released twice gives back what it held, and nothing of another', async () => {
+  const budget = new BodyBudget({ total: 200 * KIB, each: 200 * KIB });
+  const release = await budget.take('one', 100 * KIB, () => never);
+  await budget.take('one', 100 * KIB, () => never);
+  release();
+  release();
+  await budget.take('one', 100 * KIB, () => never);
+  expect(await isThere(budget.take('one', 100 * KIB, () => never))).toBe(false);
+});

@@ -27,7 +27,7 @@ export class BodyBudget {
   }
 
   /**
-   * Waits until `bytes` fit into the budget. Returns the function that releases them. Rejects when the sender
+   * Waits until `bytes` fit into the budget. Returns the function that releases them, once. Rejects when the sender
    * disconnects before that.
    */
   async take(caller: string, bytes: number, signal: () => AbortSignal): Promise<() => void> {
@@ -35,7 +35,10 @@ export class BodyBudget {
     const waiting = { caller, bytes };
     if (!this.#fits(waiting)) await this.#wait(waiting, signal());
     else this.#hold(waiting, 1);
+    let isHeld = true;
     return () => {
+      if (!isHeld) return;
+      isHeld = false;
       this.#hold(waiting, -1);
       for (let next = this.#next(); next !== undefined; next = this.#next()) next.admit();
     };

@@ -122,7 +122,7 @@ test('a row that changes often is read seldom, and told in one piece to all who 
   feed.join(null, (piece) => pieces[1]?.push(piece));
   feed.join(['acme'], (piece) => pieces[2]?.push(piece));
   for (let n = 0; n < 50; n += 1) append('acme-1', 'globex-1');
-  await vi.waitFor(() => expect(pieces[0]?.length).toBe(1), { timeout: 60_000 });
+  await vi.waitFor(() => expect(pieces[0]?.length).toBe(1), { timeout: 240_000 });
   expect(read).toEqual(['acme-1', 'globex-1']);
   expect(pieces[1]?.[0]).toBe(pieces[0]?.[0]);
   expect(parsed(pieces[2]?.[0] as Buffer).rows.map(({ id }) => id)).toEqual(['acme-1']);
@@ -136,10 +136,10 @@ test('a verb that begins or ends is told without a line, as the row alone, to wh
   feed.join(['acme'], (piece) => theirs.push(parsed(piece)));
   feed.join(['globex'], (piece) => others.push(parsed(piece)));
   operate('acme-1' as InstanceId);
-  await vi.waitFor(() => expect(theirs.length).toBe(1), { timeout: 60_000 });
+  await vi.waitFor(() => expect(theirs.length).toBe(1), { timeout: 240_000 });
   expect(theirs[0]).toMatchObject({ rows: [{ id: 'acme-1' }], tenants: [], jobs: [], more: false });
   operate('acme-1' as InstanceId);
-  await vi.waitFor(() => expect(theirs.length).toBe(2), { timeout: 60_000 });
+  await vi.waitFor(() => expect(theirs.length).toBe(2), { timeout: 240_000 });
   expect(others).toEqual([]);
 });
 
@@ -151,10 +151,10 @@ test('a run is told with the row that it holds, a line of a terminal as the row 
   feed.join(['globex'], (piece) => others.push(parsed(piece)));
   run('acme-1');
   run('acme-2', 'term-1');
-  await vi.waitFor(() => expect(theirs.length).toBe(1), { timeout: 60_000 });
+  await vi.waitFor(() => expect(theirs.length).toBe(1), { timeout: 240_000 });
   expect(theirs[0]).toMatchObject({ rows: [{ id: 'acme-1' }, { id: 'acme-2' }], runs: ['acme-1'], more: false });
   run('globex-1');
-  await vi.waitFor(() => expect(others.length).toBe(1), { timeout: 60_000 });
+  await vi.waitFor(() => expect(others.length).toBe(1), { timeout: 240_000 });
   expect([theirs.length, others[0]?.runs]).toEqual([1, ['globex-1']]);
 });
 
@@ -163,7 +163,7 @@ test('when more changes than a page shows, it says that there is more', async ()
   const received: Changes[] = [];
   feed.join(null, (piece) => received.push(parsed(piece)));
   append(...Array.from({ length: 2000 }, (_, n) => `acme-${n}`));
-  await vi.waitFor(() => expect(received.length).toBe(1), { timeout: 60_000 });
+  await vi.waitFor(() => expect(received.length).toBe(1), { timeout: 240_000 });
   expect(received[0]?.more).toBe(true);
   expect(received[0]?.rows.length).toBe(500);
 });
@@ -176,7 +176,7 @@ test('how far a job is hears only who may see all that it concerns; the others n
     feed.join(scope, (piece) => received[at]?.push(parsed(piece)));
   });
   for (let n = 0; n < 30; n += 1) move('acme+globex');
-  await vi.waitFor(() => expect(received[0]?.length).toBe(1), { timeout: 60_000 });
+  await vi.waitFor(() => expect(received[0]?.length).toBe(1), { timeout: 240_000 });
   expect(read).toEqual(['acme+globex']);
   expect(received.map((pieces) => pieces.map(({ jobs }) => jobs.map(({ id, done }) => [id, done])))).toEqual([
     [[['acme+globex', 7]]],
@@ -188,7 +188,7 @@ test('how far a job is hears only who may see all that it concerns; the others n
   move('all');
   move('globex');
   await vi.waitFor(() => expect(received[0]?.[1]?.jobs.map(({ id }) => id)).toEqual(['all', 'globex']), {
-    timeout: 60_000,
+    timeout: 240_000,
   });
   expect(received.map((pieces) => pieces[1]?.jobs.map(({ id }) => id))).toEqual([
     ['all', 'globex'],
@@ -208,14 +208,14 @@ test('when more jobs change than fit into a batch they take turns, and a start r
   feed.join(['globex'], (piece) => others.push(parsed(piece)));
   for (let n = 0; n < 250; n += 1) move(`acme${'+acme'.repeat(n)}`);
   await vi.waitFor(() => expect(new Set(received.flatMap(({ jobs }) => jobs.map(({ id }) => id))).size).toBe(250), {
-    timeout: 60_000,
+    timeout: 240_000,
   });
   expect(received.every(({ jobs, more }) => jobs.length <= 100 && !more)).toBe(true);
   for (const started of [1, 2, 3]) start({ requestId: 'one', tenant: 'acme', started, failed: 0, total: 9 });
   await vi.waitFor(
     () =>
       expect(received.at(-1)?.starts).toEqual([{ request_id: 'one', tenant: 'acme', started: 3, failed: 0, total: 9 }]),
-    { timeout: 60_000 },
+    { timeout: 240_000 },
   );
   expect(others).toEqual([]);
 });

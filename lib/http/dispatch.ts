@@ -16,9 +16,11 @@ import type { Guard } from '../operations/guard.ts';
 import { type Answer, json, soundHeaders } from './answer.ts';
 import { type BodySource, MOST_JSON_BYTES, readBody, readJson, uploadOf } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
+import { acceptsEvents } from './call-stream.ts';
 import { toProblem } from './problem.ts';
+import { RepeatedRequests, requireIdempotencyKey } from './repeated-requests.ts';
 import { firstToAbort, stopAnswerOnRevocation, stopBodyOnRevocation } from './revocation.ts';
-import type { Route, Services } from './route.ts';
+import { isKeyed, type Route, type RouteContext, type Services } from './route.ts';
 import { type RouteMatch, RouteMatcher } from './route-matcher.ts';
 import { decodeSegment, filePathOf, parseTarget, type Target } from './target.ts';
 import { parse, queryObject } from './validate.ts';
@@ -70,6 +72,8 @@ export interface DispatchOptions {
 
 /** The command line names itself with this header. It changes only `via` in the ledger, never the actor. */
 const CLIENT_HEADER = 'x-winterdock-client';
+/** The key under which a request can be sent again. */
+const IDEMPOTENCY_HEADER = 'idempotency-key';
 /** The caller of an open route. Open routes show nothing of any tenant. */
 const ANONYMOUS: Omit<Caller, 'requestId' | 'address'> = {
   actor: 'nobody',
@@ -183,6 +187,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
 
   const each = Math.max(BODIES_EACH * options.maxFileBytes, options.maxBodyBytes);
   const budget = new BodyBudget({ total: 2 * each, each });
+  const repeated = new RepeatedRequests();
 
   /** The parsed body, and the function that returns its memory to the budget when the request is done. */
   const bodyOf = async (
@@ -236,24 +241,41 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     const answerTo = async (allowed: AbortSignal | null): Promise<Answer> => {
       const source = allowed === null ? incoming.body : stopBodyOnRevocation(incoming.body, allowed);
       const sender = { query: query as Record<string, unknown>, actor: caller.actor };
+      const key = idempotencyKeyOf(route, incoming);
       const { body, release } = await bodyOf(route, incoming, source, sender);
+      const context: RouteContext = {
+        services,
+        caller,
+        params,
+        query,
+        body,
+        head: incoming.method === 'HEAD',
+        path: target.path,
+        search: target.search,
+        header: (name) => headerOf(incoming.headers, name),
+        get signal() {
+          // What can be asked for again goes on when the client goes away.
+          if (key !== null && allowed !== null) return allowed;
+          return allowed === null ? incoming.signal() : firstToAbort(incoming.signal(), allowed);
+        },
+      };
+      let isHandled = false;
+      const work = async () => {
+        isHandled = true;
+        try {
+          return await route.handle(context);
+        } finally {
+          release();
+        }
+      };
+      if (key === null) return work();
+      const request = { sender: senderOf(caller), key, method: route.method, target: incoming.target, body };
       try {
-        return await route.handle({
-          services,
-          caller,
-          params,
-          query,
-          body,
-          head: incoming.method === 'HEAD',
-          path: target.path,
-          search: target.search,
-          header: (name) => headerOf(incoming.headers, name),
-          get signal() {
-            return allowed === null ? incoming.signal() : firstToAbort(incoming.signal(), allowed);
-          },
-        });
+        const { answer, isRepeated } = await repeated.answer(request, work);
+        return isRepeated ? { ...answer, headers: { ...answer.headers, 'idempotent-replayed': 'true' } } : answer;
       } finally {
-        release();
+        // The body of one that is carried out stays as long as that takes, however early its sender is answered.
+        if (!isHandled) release();
       }
     };
     return route.access === 'key'
@@ -288,6 +310,25 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       });
     },
   };
+}
+
+/**
+ * The key under which a request is kept; null: under none. Throws `validation` for one that is none, or where the
+ * answer cannot be kept.
+ */
+function idempotencyKeyOf(route: Route, { headers }: IncomingRequest): string | null {
+  const sent = headerOf(headers, IDEMPOTENCY_HEADER);
+  if (sent === null || route.method === 'GET' || route.access !== 'key') return null;
+  const streams = acceptsEvents({ header: (name) => headerOf(headers, name) });
+  if (!isKeyed(route) || streams) {
+    throw new WinterdockError('validation', 'This request takes no Idempotency-Key: it, or its answer, is a stream.');
+  }
+  return requireIdempotencyKey(sent);
+}
+
+/** A sender with its rights: whoever has others now is another one. */
+function senderOf({ actor, role, tenants }: Caller): string {
+  return JSON.stringify([actor, role, tenants]);
 }
 
 /** Why a request has no caller. Every invalid key gets the same words, so that they reveal nothing of it. */

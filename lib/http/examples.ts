@@ -109,6 +109,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   deleteSnapshot: { path: SNAPSHOT },
   salvageInstance: { body: { name: `Salvaged from ${EXAMPLE_ID}`, reason: 'trying the explorer' } },
   restoreInstance: { body: { snapshot: SNAPSHOT.id, reason: 'trying the explorer' } },
+  instanceFromMoment: { body: { time: 1_800_000_000, name: `As ${EXAMPLE_ID} was`, reason: 'trying the explorer' } },
   getPlan: { query: { to: 'deleted' } },
   walkPlan: { body: { to: 'frozen', reason: 'trying the explorer' } },
   startJob: {

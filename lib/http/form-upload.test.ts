@@ -70,7 +70,7 @@ test('a form that ends in its middle is refused and leaves nothing', async () =>
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('200 MB go through without being held', { timeout: 60_000 }, async () => {
+test('200 MB go through without being held', async () => {
   const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\n';
   const piece = Buffer.alloc(65_536, 0x0d);
   async function* endless(): AsyncGenerator<Uint8Array> {

@@ -12,7 +12,7 @@ import { ROLES } from '../auth/roles.ts';
 import { RULES, type Rule } from '../contract/access.ts';
 import { problemSchema } from '../contract/schema.ts';
 import { type Example, exampleOf } from './examples.ts';
-import type { AnswerDoc, Route } from './route.ts';
+import { type AnswerDoc, isKeyed, type Route } from './route.ts';
 
 type Documented = oas31.OperationObject;
 
@@ -22,6 +22,8 @@ const PROBLEM = {
 };
 
 const TEXT = { type: 'string' as const };
+const KEY_IN_WORDS =
+  'Carries it out once: sent again under its key within ten minutes, the same request is answered as before, and goes on when the connection is lost.';
 
 function answerOf(answer: AnswerDoc) {
   const headers = Object.entries(answer.headers ?? {}).map(([name, description]) => [
@@ -71,7 +73,7 @@ function exemplify({ operationId, parameters = [] }: Documented): void {
 }
 
 /** The request headers as parameters: each may be left out. */
-function headersOf({ headers }: Route): z.ZodObject {
+function headersOf(headers: Record<string, string>): z.ZodObject {
   return z.object(
     Object.fromEntries(
       Object.entries(headers).map(([name, description]) => [name, z.string().optional().meta({ description })]),
@@ -80,10 +82,11 @@ function headersOf({ headers }: Route): z.ZodObject {
 }
 
 function operationOf(route: Route): ZodOpenApiOperationObject {
+  const headers = { ...route.headers, ...(isKeyed(route) && { 'Idempotency-Key': KEY_IN_WORDS }) };
   const parameters = {
     ...(route.params === null ? {} : { path: route.params as z.ZodObject }),
     ...(route.query === null ? {} : { query: route.query as z.ZodObject }),
-    ...(Object.keys(route.headers).length === 0 ? {} : { header: headersOf(route) }),
+    ...(Object.keys(headers).length === 0 ? {} : { header: headersOf(headers) }),
   };
   return {
     operationId: route.name,

@@ -171,3 +171,10 @@ export function customRoute<
     handle: (context) => spec.handle(context as RouteContext<ParsedInput<P>, ParsedInput<Q>, ParsedInput<B>>),
   };
 }
+
+/** Whether a request of the route may be kept under an `Idempotency-Key`: its body is read first, it answers JSON. */
+export function isKeyed({ method, access, body, answers }: Route): boolean {
+  const isHeld = body === null || body === 'bytes' || (body !== 'stream' && !('isUpload' in body));
+  const isJson = Object.values(answers).every(({ mediaType }) => mediaType === undefined);
+  return method !== 'GET' && access === 'key' && isHeld && isJson;
+}

@@ -53,9 +53,7 @@ async function send(bytes: number, headers?: Record<string, string>): Promise<nu
   return answer;
 }
 
-test('an upload goes to a file as it comes, whole and in order, and is not held in memory', {
-  timeout: 60_000,
-}, async () => {
+test('an upload goes to a file as it comes, whole and in order, and is not held in memory', async () => {
   const before = process.memoryUsage().rss;
   let most = before;
   const timer = setInterval(() => {
@@ -73,9 +71,7 @@ test('an upload goes to a file as it comes, whole and in order, and is not held 
   }
 });
 
-test('an upload over the limit is refused by its length at once, else while it streams, and leaves nothing', {
-  timeout: 60_000,
-}, async () => {
+test('an upload over the limit is refused by its length at once, else while it streams, and leaves nothing', async () => {
   const req = upload({ 'content-length': String(LIMITS.maxSandboxBytes + 1) });
   req.flushHeaders();
   const [res] = await once(req, 'response');

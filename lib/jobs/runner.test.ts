@@ -25,7 +25,6 @@ interface Job {
 
 test.each(['archive', 'delete'] as const)(
   'a job to %s that is killed again and again ends with each sandbox moved once',
-  { timeout: 180_000 },
   async (verb) => {
     const ids = Array.from({ length: 60 }, (_, n) => `k${n}`);
     for (const id of ids) {

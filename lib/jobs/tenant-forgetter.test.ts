@@ -84,7 +84,6 @@ test.each(['forget:sandboxes', 'delete.removed', 'forget:files', 'forget:ledger'
       });
     });
   },
-  120_000,
 );
 
 test('while a tenant is being forgotten nobody can create anything for it, and other tenants are unaffected', async () => {

@@ -10,6 +10,8 @@ const PAGE = 200;
 export interface ReplicaOfTenants {
   /** Removes everything of a deleted sandbox: on this machine, on its way, and in the store. */
   forget(id: InstanceId, isOver: () => boolean): Promise<RemovedSegments>;
+  /** Removes every bundle of a tenant, of whose sandboxes nothing is on its way any more. */
+  forgetBundles(tenant: string, isOver: () => boolean): Promise<RemovedSegments>;
   /** Removes the files of snapshots and blueprints that no row needs any more; returns how many. */
   forgetCopies(isOver: () => boolean): Promise<number>;
   /**
@@ -32,6 +34,8 @@ export async function purgeReplicaOf(
   if (replica === null) return {};
   let removed = 0;
   let kept = 0;
+  // Before the segments: nothing is merged from what is gone. And after them: what was on its way has arrived.
+  const bundles = [await replica.forgetBundles(tenant, isOver)];
   for (let cursor: string | null | undefined; cursor !== null && !isOver(); ) {
     const page = await registry.instances.list({
       tenant,
@@ -48,9 +52,12 @@ export async function purgeReplicaOf(
     }
     cursor = page.next;
   }
+  if (!isOver()) bundles.push(await replica.forgetBundles(tenant, isOver));
+  if (bundles.some(({ remainsUntil }) => remainsUntil !== null)) kept += 1;
   const copies = isOver() ? 0 : await replica.forgetCopies(isOver);
   return {
     'segments in the replica': removed,
+    'bundles in the replica': bundles.reduce((sum, one) => sum + one.removed, 0),
     'copies in the replica': copies,
     'replicas that a lock of the store keeps': kept,
   };

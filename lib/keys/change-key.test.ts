@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { isWinterdockError } from '../base/errors.ts';
 import { KEY_FILES, type KeyName, newKeyFile, oldKeyFile } from '../base/key-files.ts';
@@ -16,8 +16,6 @@ import { programOf } from '../testing/program.ts';
 import { acceptKey, finishKey, rotateKey } from './change-key.ts';
 import { keyProblems, requireOwnKeys } from './start-keys.ts';
 import { changeKey, fillFolder, opened, placesOf, SECRETS, type Verb, withRegistry } from './testing/key-folder.ts';
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
 
 const VICTIM = programOf(fileURLToPath(new URL('./testing/victim.ts', import.meta.url)));
 const EVERYTHING = SECRETS + 2;

@@ -35,7 +35,7 @@ test('the head beside the file follows appends, is valid and private, and is the
   const path = book.driver.headPath ?? '';
   expect(readHead(path)).toMatchObject({ seq: 0 });
   await book.write(3);
-  await vi.waitFor(() => expect(readHead(path)).toMatchObject({ seq: 3 }), { timeout: 60_000 });
+  await vi.waitFor(() => expect(readHead(path)).toMatchObject({ seq: 3 }), { timeout: 240_000 });
   await book.write(2);
   await book.close();
   const head = readHead(path);

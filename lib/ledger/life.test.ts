@@ -53,9 +53,7 @@ test('a short life is exact: its stretches, its hops, and the time in each state
   expect((await read('nobody', 0, 10, 1, 'created')).exact?.stretches[0]?.state).toBe('created');
 });
 
-test('a life of 100 000 lines is read in a bounded number of columns and of lines, and says what is estimated', {
-  timeout: 120_000,
-}, async () => {
+test('a life of 100 000 lines is read in a bounded number of columns and of lines, and says what is estimated', async () => {
   const count = 100_000;
   // Awake for a quarter of each second, but for a quiet tenth in the middle of it.
   const at = (n: number) => (n < count / 2 ? 0 : 0.1 * count * 500) + Math.floor(n / 2) * 1000 + (n % 2) * 250;

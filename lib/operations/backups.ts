@@ -13,6 +13,7 @@ import { hasBackupPassphrase } from '../backup/backup-tasks.ts';
 import { nextBackup } from '../backup/due.ts';
 import { parseBackupTarget } from '../backup/open-place.ts';
 import type { BackupRestorer } from '../backup/restore-beside.ts';
+import type { MomentRestorer } from '../backup/restore-moment.ts';
 import type { BackupRunner } from '../backup/runner.ts';
 import type { BackupWork } from '../backup/work.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
@@ -53,6 +54,7 @@ export interface BackupOperations {
 export interface BackupEngine {
   runner: BackupRunner;
   restorer: BackupRestorer;
+  moments: MomentRestorer;
   work: BackupWork;
 }
 

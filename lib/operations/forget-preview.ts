@@ -1,5 +1,7 @@
 /** Counts what forgetting a tenant would remove, and what would still hold its data afterwards. Changes nothing. */
 import { join } from 'node:path';
+import { readBackupSettings } from '../backup/backup-settings.ts';
+import { goneBy } from '../backup/gone-by.ts';
 import { readLastBackup } from '../backup/last-backup.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
@@ -52,7 +54,7 @@ export async function forgetPlan(
     doubtful: orphans.doubtful,
     registry_copies: await registry.storage.keptCopies(),
     registry_bytes: (await registry.storage.status()).bytes,
-    backups: await backupsSince(registry, first),
+    backups: await backupsSince(registry, first, epochSeconds(clock)),
     set_aside: [...namesIn(config.dataFolder)]
       .filter((name) => name.startsWith('replaced-'))
       .map((name) => join(config.dataFolder, name))
@@ -63,19 +65,33 @@ export async function forgetPlan(
 }
 
 /** Backups on record from a moment on (epoch seconds; null: it never had anything). */
-async function backupsSince(registry: Registry, since: number | null): Promise<TenantForgetPlan['backups']> {
+async function backupsSince(
+  registry: Registry,
+  since: number | null,
+  now: number,
+): Promise<TenantForgetPlan['backups']> {
   if (since === null) return [];
+  const byId = await goneByOf(registry, now);
   const { rows } = await registry.ledger.page({ type: 'backup.made', since }, BACKUPS);
   const backups = rows.map(({ timeMs, reason }) => ({
     id: reason?.split(':')[0] ?? null,
     time: Math.floor(timeMs / 1000),
     to: null as string | null,
+    gone_by: byId.get(reason?.split(':')[0] ?? '') ?? null,
   }));
   const last = await readLastBackup(registry.facts);
   if (last === null || last.time < since) return backups;
   const [newest] = backups;
   // The line may have been dropped with its month.
-  if (newest === undefined) return [{ id: null, time: last.time, to: last.to }];
+  if (newest === undefined) return [{ id: null, time: last.time, to: last.to, gone_by: null }];
   newest.to = last.to;
   return backups;
+}
+
+/** When the retention has removed each of the server's own backups in the place of the settings, at the latest. */
+async function goneByOf(registry: Registry, now: number): Promise<Map<string, number | null>> {
+  const settings = await readBackupSettings(registry.facts);
+  const made = await registry.backups.list(BACKUPS, { states: ['made'] });
+  const own = made.filter(({ target }) => target === settings.target);
+  return new Map(own.map(({ id, begunMs }) => [id, goneBy(settings, Math.floor((begunMs ?? 0) / 1000), now)]));
 }

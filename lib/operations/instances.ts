@@ -75,7 +75,7 @@ const DUE_CAP = 2000;
 
 export function instanceOperations(parts: {
   registry: Registry;
-  sandboxes: Pick<Sandboxes, 'live' | 'warmIds'>;
+  sandboxes: Pick<Sandboxes, 'live' | 'warmIds' | 'reclassified' | 'requireRecordable'>;
   clock: Clock;
 }): InstanceOperations {
   const { registry, sandboxes, clock } = parts;
@@ -106,6 +106,7 @@ export function instanceOperations(parts: {
 
     async createInstance(caller, input) {
       const id = input.id ?? newId('sb');
+      sandboxes.requireRecordable({ id, tenant: input.tenant, replicate: input.replicate ?? null });
       const inMemory = input.vfs_path !== undefined;
       const docking = input.workbook === undefined ? null : await dockingTo(parts, input.tenant, input.workbook);
       const row = await registry.instances.create(
@@ -166,6 +167,7 @@ export function instanceOperations(parts: {
         ledgerEntry(parts, row, auditContextOf(caller), ...changeWords(input, docking)),
         ifMatch === null ? undefined : row,
       );
+      if (patched !== null && input.replicate !== undefined) sandboxes.reclassified(patched);
       return serialize(patched ?? (await requireInstance(parts, id)));
     },
 

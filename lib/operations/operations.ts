@@ -38,6 +38,7 @@ import { type ComponentCallOperations, componentCallOperations } from './compone
 import { type CopyOperations, copyOperations } from './copies.ts';
 import { type EnvironmentOperations, environmentOperations } from './environments.ts';
 import { type FileOperations, fileOperations } from './files.ts';
+import { withHeldOperations } from './held-operations.ts';
 import { type InstanceOperations, instanceOperations } from './instances.ts';
 import { type JobOperations, jobOperations } from './jobs.ts';
 import type { KeptLimits } from './kept-series.ts';
@@ -134,7 +135,7 @@ export interface EngineParts {
 }
 
 export function createOperations(parts: EngineParts): Operations {
-  return {
+  const operations: Operations = {
     ...instanceOperations(parts),
     ...moveOperations(parts),
     ...callOperations(parts),
@@ -163,4 +164,6 @@ export function createOperations(parts: EngineParts): Operations {
     ...webhookOperations(parts),
     ...networkOperations(parts),
   };
+  const hasReplica = parts.config.store.replica !== null;
+  return withHeldOperations(operations, { sandboxes: parts.sandboxes, hasReplica });
 }

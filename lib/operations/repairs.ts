@@ -1,13 +1,17 @@
-/** Operations on damaged files: the raw bytes, salvage, and putting a snapshot in their place. */
+/**
+ * Operations on damaged files: the raw bytes, salvage, and putting a snapshot or a moment of the replica in their
+ * place; and new sandboxes of moments.
+ */
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
-import type { RawQuery, RestoreInstanceInput, SalvageInput } from '../contract/schema/repairs.ts';
-import type { Instance, SalvageAnswer } from '../contract/schema.ts';
+import type { FromMomentInput, RawQuery, RestoreInstanceInput, SalvageInput } from '../contract/schema/repairs.ts';
+import type { Instance, Restored, SalvageAnswer } from '../contract/schema.ts';
 import type { Repairs } from '../copies/repairs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import { auditContextOf } from './audit-context.ts';
+import type { BackupEngine } from './backups.ts';
 import { createInstanceSerializer } from './serializer.ts';
 import type { SizedStream } from './streams.ts';
 
@@ -29,8 +33,13 @@ export interface RepairOperations {
   ): Promise<{ facts: RawFacts; outgoing: SizedStream }>;
   /** A new sandbox of what is readable of its file, and what is not. Its file is left as it is. */
   salvage(caller: Caller, id: InstanceId, input: SalvageInput, signal?: AbortSignal): Promise<SalvageAnswer>;
-  /** Puts a snapshot in the place of its file; what was there is kept aside. It keeps its state and loses its fault. */
-  restoreInstance(caller: Caller, id: InstanceId, input: RestoreInstanceInput): Promise<Instance>;
+  /**
+   * Puts a snapshot, or a moment of the replica, in the place of its file; what was there is kept aside. It keeps its
+   * state and loses its fault.
+   */
+  restoreInstance(caller: Caller, id: InstanceId, input: RestoreInstanceInput): Promise<Restored>;
+  /** A new sandbox of what one had at a moment of the replica; a deleted one too. */
+  instanceFromMoment(caller: Caller, id: InstanceId, input: FromMomentInput): Promise<Instance>;
 }
 
 export function repairOperations(parts: {
@@ -38,8 +47,10 @@ export function repairOperations(parts: {
   sandboxes: Pick<Sandboxes, 'live'>;
   clock: Clock;
   repairs: Repairs;
+  backups: Pick<BackupEngine, 'moments'>;
 }): RepairOperations {
   const { repairs } = parts;
+  const { moments } = parts.backups;
   const { serialize } = createInstanceSerializer(parts);
   return {
     raw: (caller, id, { part, reason }, signal) => repairs.raw(id, part, auditContextOf(caller, reason), signal),
@@ -55,7 +66,20 @@ export function repairOperations(parts: {
         list: salvaged.list,
       };
     },
-    restoreInstance: async (caller, id, { snapshot, reason }) =>
-      serialize(await repairs.restore(id, snapshot, auditContextOf(caller, reason))),
+    async restoreInstance(caller, id, { snapshot, time, reason }) {
+      const audit = auditContextOf(caller, reason);
+      if (snapshot !== undefined) return serialize(await repairs.restore(id, snapshot, audit));
+      const { row, usedMs, undoMs } = await moments.restore(id, endOf(time ?? 0), audit);
+      return { instance: await serialize(row), used: usedMs / 1000, undo: undoMs === null ? null : undoMs / 1000 };
+    },
+    async instanceFromMoment(caller, id, { time, name = null, tenant = null, reason }) {
+      const made = { atMs: endOf(time), name, tenant };
+      return serialize(await moments.fromMoment(id, made, auditContextOf(caller, reason)));
+    },
   };
+}
+
+/** Epoch milliseconds. A whole second is meant whole: that is how times are shown. */
+function endOf(seconds: number): number {
+  return Number.isInteger(seconds) ? seconds * 1000 + 999 : Math.round(seconds * 1000);
 }

@@ -94,6 +94,7 @@ function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy
     idle_to_freeze_s: row.idleToFreezeSeconds,
     own_replicate: row.replicate,
     replicate: live.replica.replicate,
+    replicate_from_next_wake: live.replica.isFromNextWake,
     recovery_point: recoveryPointOf(live.replica),
     attached: live.attached,
     calls: live.calls,

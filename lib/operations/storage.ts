@@ -3,7 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { ReplicaLate, Storage, StorageCheckInput } from '../contract/schema/storage.ts';
 import type { ReplicaFacts, ReplicaLateness } from '../health/replica-health.ts';
 import type { StorageHealth } from '../health/storage-health.ts';
-import type { StoreStatus } from '../health/store-report.ts';
+import type { LeavingStatus, StoreStatus } from '../health/store-report.ts';
 import type { Registry } from '../registry/registry.ts';
 import { SCRUB_PACE } from '../sandboxes/recovery/scrub.ts';
 import type { ScrubPass } from '../sandboxes/recovery/scrub-progress.ts';
@@ -29,27 +29,42 @@ const WAIT_MS = 10_000;
 
 function storeOf(store: StoreStatus | null): Storage['store'] {
   if (store === null) return null;
-  const { cache, ...facts } = store;
-  return { ...facts, cache: { bytes: cache.bytes, limit_bytes: cache.limitBytes } };
+  const { cache, leaving, ...facts } = store;
+  return {
+    ...facts,
+    cache: { bytes: cache.bytes, limit_bytes: cache.limitBytes },
+    leaving: leaving === null ? null : leavingOf(leaving),
+  };
+}
+
+function leavingOf({ isDone, ...progress }: LeavingStatus): NonNullable<Storage['store']>['leaving'] {
+  return { ...progress, done: isDone };
 }
 
 function replicationOf(replica: ReplicaFacts | null): Storage['replication'] {
   if (replica === null) return null;
-  const { url, replicate, away, spool, lag, waiting, requests, isShared, late } = replica;
+  const { url, replicate, retention, month, away, spool, lag, waiting, requests, isShared, late, registryGap } =
+    replica;
   return {
     url,
     replicate,
+    retention,
+    month,
     away,
     spool: { bytes: spool.bytes, limit_bytes: spool.limitBytes },
-    lag: { open: lag.open, behind: lag.behind, max_s: lag.maxMs / 1000, mean_s: lag.meanMs / 1000 },
+    lag: {
+      ...{ open: lag.open, behind: lag.behind, max_s: lag.maxMs / 1000, mean_s: lag.meanMs / 1000 },
+      registry_s: lag.registryMs / 1000,
+    },
+    registry_gap: registryGap,
     waiting,
     requests: { count: requests, shared: isShared },
     late: late === null ? null : latenessOf(late),
   };
 }
 
-function latenessOf({ since, sandboxes, mostMs }: ReplicaLateness): ReplicaLate {
-  return { since, sandboxes, most_s: mostMs / 1000 };
+function latenessOf({ since, sandboxes, mostMs, isRegistry }: ReplicaLateness): ReplicaLate {
+  return { since, sandboxes, registry: isRegistry, most_s: mostMs / 1000 };
 }
 
 export function storageOperations(parts: {

@@ -83,3 +83,29 @@ export interface BackupStore {
   /** Forgets `failed` and `removed` ones but for the newest `keep`. */
   forget(keep: number): Promise<void>;
 }
+
+/** A backup that was asked for. */
+export const UNBEGUN_BACKUP = {
+  state: 'asked',
+  begunMs: null,
+  endedMs: null,
+  attempts: 0,
+  done: 0,
+  total: 0,
+  sandboxes: null,
+  bytes: null,
+  addedObjects: null,
+  addedBytes: null,
+  wrong: null,
+  keys: false,
+  error: null,
+  verifiedMs: null,
+  verifiedTookMs: null,
+  verifiedError: null,
+} as const satisfies Omit<BackupRecord, keyof NewBackup>;
+
+/** What the making of one says, without what was said when it was asked for. */
+export function backupContentOf(made: Parameters<BackupStore['made']>[0]) {
+  const { begunMs, endedMs, sandboxes, bytes, addedObjects, addedBytes, wrong, keys } = made;
+  return { begunMs, endedMs, sandboxes, bytes, addedObjects, addedBytes, wrong, keys };
+}

@@ -132,3 +132,10 @@ export interface CopyStore {
   /** Unmarks a file that is gone. */
   clearUnclaimed(path: string): Promise<void>;
 }
+
+/** The kind of copy of an ancestor, and its id or name. */
+export function ancestryOf(ancestor: Ancestor): { kind: CopyKind; key: string } {
+  return 'snapshot' in ancestor
+    ? { kind: 'snapshot', key: ancestor.snapshot }
+    : { kind: 'blueprint', key: ancestor.blueprint };
+}

@@ -25,3 +25,16 @@ function parse(cursor: string): unknown {
     return null;
   }
 }
+
+/** Positions of lists, as the parts of their cursors. */
+export function isNumberPosition(position: unknown[]): position is [number] {
+  return position.length === 1 && Number.isSafeInteger(position[0]);
+}
+
+export function isTextPosition(position: unknown[]): position is [string] {
+  return position.length === 1 && typeof position[0] === 'string';
+}
+
+export function isTextPairPosition(position: unknown[]): position is [string, string] {
+  return position.length === 2 && position.every((part) => typeof part === 'string');
+}

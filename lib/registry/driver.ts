@@ -111,6 +111,13 @@ export interface LiveRegistryReader {
   rows(after: string, limit: number): Promise<InstanceRow[]>;
   /** The files of copies that a snapshot, a blueprint or an instance that was never resumed needs. */
   copies(): Promise<NeededCopy[]>;
+  /**
+   * The snapshot or blueprint whose file a sandbox began with; null: it began with another, or with one that cannot be
+   * told from what has its name now.
+   */
+  originOf(
+    row: Pick<InstanceRow, 'created' | 'lineageSnapshot' | 'lineageBlueprint'>,
+  ): Promise<(NeededCopy & { name: string }) | null>;
   /** Names of whole objects in the store, of sandboxes and of copies, in their order after `after`. */
   storeNames(after: string, limit: number): Promise<string[]>;
   /** The name in the store of the whole object of a copy, of any tenant; null when none is known. */

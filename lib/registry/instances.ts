@@ -255,6 +255,8 @@ export interface InstanceStore {
   inStore(after: string, limit: number): Promise<InstanceRow[]>;
   /** Number of rows that name an object in the store. */
   countInStore(): Promise<number>;
+  /** The same with the bytes of their objects. Reads each of these rows. */
+  sizeInStore(): Promise<{ sandboxes: number; bytes: number }>;
   /**
    * Sets `updated` (never backwards) and `bytes` of many rows in one transaction; skips unknown and deleted ones, and
    * the bytes of rows that are not `owner`'s any more.

@@ -112,3 +112,14 @@ export function jobSummary({ verb, done, failed, skipped, reason }: JobRow): str
   const what = verb === 'forget' ? `${done} done` : `${done} done, ${failed} failed, ${skipped} skipped`;
   return `${verb}: ${what}${reason === null ? '' : ` – ${reason}`}`;
 }
+
+/** An unknown id, as a selection has it. */
+export const UNKNOWN_INSTANCE = {
+  row: 0,
+  state: 'deleted',
+  fault: null,
+  inMemory: false,
+  ephemeral: false,
+  keepHot: false,
+  holdUntil: null,
+} as const;

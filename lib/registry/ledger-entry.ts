@@ -1,5 +1,6 @@
 /** How an entry of the ledger is made. Knows nothing of what happened. */
 import type { Clock } from '../base/clock.ts';
+import { boundedText } from '../base/errors.ts';
 import type { InstanceRow, LedgerEntry } from './types.ts';
 
 /** Who did it, by what way and why. */
@@ -31,4 +32,36 @@ export function ledgerEntry(
     address: cause.address,
     ...extra,
   };
+}
+
+/** The members of an entry, each a column of a line. */
+const MEMBERS = [
+  'timeMs',
+  'instance',
+  'tenant',
+  'type',
+  'from',
+  'to',
+  'trigger',
+  'actor',
+  'via',
+  'source',
+  'tookMs',
+  'reason',
+  'error',
+  'requestId',
+  'address',
+] as const satisfies readonly (keyof LedgerEntry)[];
+
+/**
+ * The entry as it will be read back: lone surrogates are replaced, and the hash must cover the stored text. Each text
+ * is bounded, for the ledger keeps what a guest may have written.
+ */
+export function storedEntry(entry: LedgerEntry): LedgerEntry {
+  const kept: Record<string, unknown> = {};
+  for (const member of MEMBERS) {
+    const value = entry[member];
+    kept[member] = typeof value === 'string' ? boundedText(value).toWellFormed() : value;
+  }
+  return kept as unknown as LedgerEntry;
 }

@@ -1,10 +1,13 @@
 /** Errors that every driver throws, in the same words. */
+
 import { WinterdockError } from '../base/errors.ts';
 import { hopRefusal } from '../lifecycle/plan.ts';
 import { hopsFrom, type SandboxKind, type State } from '../lifecycle/states.ts';
 import type { Transition } from './instances.ts';
 import type { ScheduleLimits } from './schedules.ts';
+import type { SecretKey } from './secrets.ts';
 import type { InstanceRow } from './types.ts';
+import type { WorkbookCondition, WorkbookRow } from './workbooks.ts';
 
 /** The id is or was in use. */
 export function idTaken(id: string, cause?: unknown): WinterdockError {
@@ -21,6 +24,21 @@ export function nameTaken({ name, tenant }: Pick<InstanceRow, 'name' | 'tenant'>
     hint: 'Choose another, or rename the sandbox that has it.',
     field: 'name',
     cause,
+  });
+}
+
+/** A tenant has used up a quota, or would. `hint`: what to do about it, without an end. */
+export function quotaExceeded(
+  tenant: string,
+  quota: string,
+  limit: number,
+  used: number,
+  what: string,
+  hint: string,
+): WinterdockError {
+  return new WinterdockError('quota_exceeded', `The tenant "${tenant}" may have ${limit} ${what} and has ${used}.`, {
+    hint: `${hint}, or have the quota raised.`,
+    extra: { quota, limit, used },
   });
 }
 
@@ -85,4 +103,66 @@ export function requireScheduleLimit(
     hint: `Remove some, or raise WB_${quota.toUpperCase()}.`,
     extra: { quota, limit, used },
   });
+}
+
+/** A sandbox or a tenant has as many runs as it may have. */
+export function tooManyRuns(who: string, limit: number, used: number, setting: 'SANDBOX' | 'TENANT'): WinterdockError {
+  return new WinterdockError('quota_exceeded', `${who} may have ${limit} runs at the same time, and has that many.`, {
+    hint: `Wait for one to end, stop one, or raise WB_RUNS_PER_${setting}.`,
+    extra: { quota: `runs_per_${setting.toLowerCase()}`, limit, used },
+  });
+}
+
+/** There is no room for another secret. */
+export function tooManySecrets({ tenant: ofTenant, instance: ofInstance }: SecretKey, most: number): WinterdockError {
+  const whose = ofInstance === '' ? `The tenant "${ofTenant}"` : `The sandbox "${ofInstance}"`;
+  return new WinterdockError('quota_exceeded', `${whose} may have ${most} secrets, and has that many.`, {
+    hint: 'Remove one that is not used.',
+    extra: { quota: 'secrets', limit: most, used: most },
+  });
+}
+
+/** There is a bundle with this id. */
+export function shareTaken(id: string): WinterdockError {
+  return new WinterdockError('conflict', `There is a share "${id}" already.`);
+}
+
+/** There is no room for another webhook. */
+export function tooManyWebhooks(most: number): WinterdockError {
+  return new WinterdockError('quota_exceeded', `There are ${most} webhooks already, the most that are allowed.`, {
+    hint: 'Remove one that is not needed.',
+    extra: { quota: 'webhooks', limit: most },
+  });
+}
+
+/** Throws `quota_exceeded` without room for another workbook. */
+export function requireWorkbookRoom(tenant: string, most: number, used: number): void {
+  if (used < most) return;
+  throw new WinterdockError('quota_exceeded', `The tenant "${tenant}" has ${used} workbooks, the most there may be.`, {
+    hint: 'Delete one that nothing is docked to.',
+    extra: { quota: 'max_workbooks', limit: most, used },
+  });
+}
+
+/** A workbook that is docked is not removed. */
+export function workbookInUse({ id, docked }: WorkbookRow): WinterdockError {
+  const message = `The workbook "${id}" is docked in ${docked} ${docked === 1 ? 'sandbox' : 'sandboxes'}.`;
+  return new WinterdockError('conflict', message, {
+    hint: 'Dock those to another workbook, or to none, first.',
+    extra: { docked },
+  });
+}
+
+/** Throws `precondition_failed` unless the workbook is as the caller expects. */
+export function requireWorkbookCondition(
+  id: string,
+  row: WorkbookRow | null,
+  condition: WorkbookCondition | undefined,
+): void {
+  const names = (versions: '*' | readonly number[]) =>
+    row !== null && (versions === '*' || versions.includes(row.version));
+  const { ifMatch, ifNoneMatch } = condition ?? {};
+  if ((ifMatch === undefined || names(ifMatch)) && (ifNoneMatch === undefined || !names(ifNoneMatch))) return;
+  const message = row === null ? `There is no workbook "${id}".` : `The workbook "${id}" is at version ${row.version}.`;
+  throw new WinterdockError('precondition_failed', message, { hint: 'Look at it again, then decide.' });
 }

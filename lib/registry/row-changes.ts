@@ -1,8 +1,8 @@
 /** How a change derives the next row from the current one, alike in every driver. Pure. */
 import type { State } from '../lifecycle/states.ts';
-import type { FiledInStore, InstancePatch, InstanceStore, Transition } from './instances.ts';
+import type { FiledInStore, InstancePatch, InstanceStore, StoredRecord, Transition } from './instances.ts';
 import { ownershipAfter, UNOWNED } from './owner.ts';
-import type { InstanceRow, NewInstance, RowOwner, StoredObject } from './types.ts';
+import type { FileRecord, InstanceRow, NewInstance, RowOwner, StoredObject } from './types.ts';
 
 type Raised = NonNullable<Transition['fault']>;
 
@@ -87,6 +87,31 @@ export function storedRow(before: InstanceRow, stored: StoredObject): InstanceRo
   return { ...after, ...ownershipAfter(after, null) };
 }
 
+/** Whether a row at rest is still the filing that an object in the store was made of, and nobody is at it. */
+export function isFiledAs(
+  row: InstanceRow | null,
+  { generation, vfsPath, host, stored }: Pick<StoredRecord, 'generation' | 'vfsPath' | 'host' | 'stored'>,
+): row is InstanceRow {
+  return (
+    row !== null &&
+    row.generation === generation &&
+    row.vfsPath === vfsPath &&
+    row.pending === null &&
+    row.ownerToken === null &&
+    row.file !== null &&
+    (row.file.sha256 === null || row.file.sha256 === stored.sha256) &&
+    (row.ownerHost === null || row.ownerHost === host) &&
+    (row.state === 'frozen' || row.state === 'archived')
+  );
+}
+
+/** The row whose file is back in its drawer, with what is known of its bytes; null when the row is another by now. */
+export function broughtRow(row: InstanceRow, generation: number, file: FileRecord): InstanceRow | null {
+  if (row.generation !== generation || row.pending !== null || row.file === null || row.state === 'active') return null;
+  const { sha256, quickCheck, identity } = row.file;
+  return { ...row, file: { ...file, sha256, quickCheck, ...(identity === undefined ? {} : { identity }) } };
+}
+
 /** The row after an operation that did not happen. */
 export function abandonedRow(
   before: InstanceRow,
@@ -129,4 +154,11 @@ const SETTINGS = [
 export function hasSettingsOf(row: InstanceRow, asRead: InstanceRow): boolean {
   const labels = ({ labels }: InstanceRow) => JSON.stringify(Object.entries(labels).sort());
   return SETTINGS.every((name) => row[name] === asRead[name]) && labels(row) === labels(asRead);
+}
+
+type Docking = Pick<InstanceRow, 'workbook' | 'workbookVersion'>;
+
+/** Whether a change of settings docks to another workbook or version. */
+export function isDockedAnew(before: Docking, after: Docking): boolean {
+  return before.workbook !== after.workbook || before.workbookVersion !== after.workbookVersion;
 }

@@ -54,3 +54,8 @@ export interface ShareStore {
    */
   find(traits: ShareTraits, filter: Pick<ShareFilter, 'tenants'>): Promise<ShareRow | null>;
 }
+
+/** Without its number, which is part of the cursor. */
+export function shareOf({ seq: _, ...share }: ShareRow & { seq: number }): ShareRow {
+  return share;
+}

@@ -100,3 +100,8 @@ export interface TenantForgettingStore {
   /** Ends a forgetting, with its ledger line. */
   finish(job: string, now: number, ledger: LedgerEntry): Promise<void>;
 }
+
+/** The other tenants of a list that has `tenant`; null when it does not have it. */
+export function otherTenantsIn(tenants: readonly string[], tenant: string): string[] | null {
+  return tenants.includes(tenant) ? tenants.filter((one) => one !== tenant) : null;
+}

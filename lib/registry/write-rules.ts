@@ -75,6 +75,7 @@ export const WRITE_RULES: WriteRules = {
       'uploadsDue',
       'uploadBacklog',
       'countInStore',
+      'sizeInStore',
       'inStore',
     ),
   },

@@ -1,18 +1,24 @@
-/** The thread of the cutter: segments one after the other, and beside them bases and rebuilt files. */
+/** The thread of the cutter: segments one after the other; beside them bases and rebuilt files; beside both, merges. */
 import { parentPort } from 'node:worker_threads';
 import { isWinterdockError } from '../base/errors.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import { cutBase, cutFirstPage, cutSegment } from './cut.ts';
 import type { CutAnswer, CutCall, CutTask } from './cutter.ts';
-import { rebuild } from './rebuild.ts';
+import { walkLog } from './log-walk.ts';
+import { mergeSegments } from './merge.ts';
 
 /** Each queue does one task at a time, so that memory stays bounded. */
-const queues = { small: Promise.resolve(), large: Promise.resolve() };
+const queues = { small: Promise.resolve(), large: Promise.resolve(), merge: Promise.resolve() };
 
 parentPort?.on('message', (task: CutCall) => {
-  const name = task.kind === 'base' || task.kind === 'rebuild' ? 'large' : 'small';
+  const name = queueOf(task.kind);
   queues[name] = queues[name].then(async () => parentPort?.postMessage(await answerTo(task)));
 });
+
+function queueOf(kind: CutTask['kind']): keyof typeof queues {
+  if (kind === 'merge') return 'merge';
+  return kind === 'base' ? 'large' : 'small';
+}
 
 async function answerTo(task: CutCall): Promise<CutAnswer> {
   const { call } = task;
@@ -27,7 +33,7 @@ async function answerTo(task: CutCall): Promise<CutAnswer> {
   }
 }
 
-function resultOf(task: CutTask): Promise<unknown> {
+async function resultOf(task: CutTask): Promise<unknown> {
   switch (task.kind) {
     case 'segment':
       return cutSegment(task.request);
@@ -35,7 +41,9 @@ function resultOf(task: CutTask): Promise<unknown> {
       return cutFirstPage(task.request);
     case 'base':
       return cutBase(task.request);
-    case 'rebuild':
-      return rebuild(task.request);
+    case 'walk':
+      return walkLog(task.request);
+    case 'merge':
+      return mergeSegments(task.request);
   }
 }

@@ -242,7 +242,11 @@ async function cutWhole(request: BaseRequest, before: LogPosition | null): Promi
       minTxid: txid,
       maxTxid: txid,
       timeMs,
-      log: null,
+      // With what is in its log it is a state that was committed; without that it may be none.
+      log:
+        before === null
+          ? null
+          : { offset: LOG_HEADER_BYTES, bytes: FRAME_HEADER_BYTES + pageSize, salts: before.salts },
     });
     let isWhole = true;
     try {

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LogPosition } from './cut.ts';
 import { Cutter } from './cutter.ts';
+import { rebuild } from './rebuild.ts';
 
 let folder: string;
 let db: DatabaseSync;
@@ -38,7 +39,7 @@ const segment = (target: string, txid: number, position: LogPosition | null) =>
     sync: true,
   });
 
-test('cuts and rebuilds are those of the thread, and many at once come each to its own', async () => {
+test('cuts are those of the thread, and many at once come each to its own', async () => {
   const based = await base(at('1.ltx'));
   if (based.kind !== 'base') throw new Error(based.why);
   const segments = [at('1.ltx')];
@@ -52,7 +53,7 @@ test('cuts and rebuilds are those of the thread, and many at once come each to i
   }
   expect(await segment(at('none.ltx'), 6, position)).toEqual({ kind: 'nothing' });
   expect(existsSync(at('none.ltx'))).toBe(false);
-  const { sha256, txid, bytes } = await cutter.rebuild({ segments, target: at('rebuilt'), atRest: true });
+  const { sha256, txid, bytes } = await rebuild({ segments, target: at('rebuilt'), atRest: true });
   expect(txid).toBe(5);
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const expected = readFileSync(at('db'));
@@ -66,12 +67,12 @@ test('cuts and rebuilds are those of the thread, and many at once come each to i
 });
 
 test('errors come over as they are: of a damaged file, and of the system with its code', async () => {
-  const missing = cutter.rebuild({ segments: [at('none.ltx')], target: at('rebuilt') });
+  const missing = cutter.merge({ segments: [at('none.ltx')], target: at('merged'), sync: false });
   await expect(missing).rejects.toMatchObject({ code: 'ENOENT', syscall: 'open' });
-  const damaged = cutter.rebuild({ segments: [at('db')], target: at('rebuilt') });
+  const damaged = cutter.merge({ segments: [at('db')], target: at('merged'), sync: false });
   await expect(damaged).rejects.toMatchObject({ code: 'corrupt', message: expect.stringContaining('db') });
   await expect(base(join(folder, 'no folder', '1.ltx'))).rejects.toMatchObject({ code: 'ENOENT', syscall: 'open' });
-  expect(readdirSync(folder).filter((name) => name.startsWith('.') || name === 'rebuilt')).toEqual([]);
+  expect(readdirSync(folder).filter((name) => name.startsWith('.') || name === 'merged')).toEqual([]);
 });
 
 test('closing waits for what was asked for, and nothing is begun afterwards', async () => {

@@ -1,5 +1,5 @@
 /**
- * Cuts and rebuilds in a thread of its own: checksums and hashes of large logs would hold up the server's. The thread
+ * Cuts and merges in a thread of its own: checksums and hashes of large logs would hold up the server's. The thread
  * begins with the first task and gives nobody a reason to wait for it at the end of the process. Knows nothing of what
  * segments are for.
  */
@@ -7,7 +7,8 @@ import { Worker } from 'node:worker_threads';
 import { performing } from '../base/effects.ts';
 import { deserializeError, type SerializedError } from '../base/serialized-error.ts';
 import type { BaseCut, BaseRequest, CutResult, FirstPageCut, FirstPageRequest, SegmentRequest } from './cut.ts';
-import type { RebuildRequest, Rebuilt } from './rebuild.ts';
+import type { LogEnd, WalkRequest } from './log-walk.ts';
+import type { Merged, MergeRequest } from './merge.ts';
 
 const THREAD = new URL('./cut-thread.ts', import.meta.url);
 /** Of the thread's heap. What it reads and writes lies outside of it, and takes up to 16 MiB. */
@@ -18,7 +19,8 @@ export type CutTask =
   | { kind: 'segment'; request: SegmentRequest }
   | { kind: 'first_page'; request: FirstPageRequest }
   | { kind: 'base'; request: BaseRequest }
-  | { kind: 'rebuild'; request: RebuildRequest };
+  | { kind: 'walk'; request: WalkRequest }
+  | { kind: 'merge'; request: MergeRequest };
 
 export type CutCall = CutTask & { call: number };
 
@@ -56,9 +58,14 @@ export class Cutter {
     return this.#run({ kind: 'base', request }) as Promise<BaseCut>;
   }
 
-  /** `rebuild`, in the thread. In turn with bases. */
-  rebuild(request: RebuildRequest): Promise<Rebuilt> {
-    return this.#run({ kind: 'rebuild', request }) as Promise<Rebuilt>;
+  /** `walkLog`, in the thread. In turn with segments. */
+  walkLog(request: WalkRequest): Promise<LogEnd | null> {
+    return this.#run({ kind: 'walk', request }) as Promise<LogEnd | null>;
+  }
+
+  /** `mergeSegments`, in the thread. One at a time; holds up neither segments nor bases. */
+  merge(request: MergeRequest): Promise<Merged> {
+    return this.#run({ kind: 'merge', request }) as Promise<Merged>;
   }
 
   /** Waits for what was asked for, and ends the thread. Asking afterwards is an error. */
@@ -71,13 +78,16 @@ export class Cutter {
 
   #run(task: CutTask): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(new Error('The cutter is closed.'));
-    const { target } = task.request;
-    const isSynced = task.kind === 'rebuild' || task.request.sync;
-    const running = performing({ kind: isSynced ? 'delegate' : 'create', path: target }, () => this.#ask(task));
+    const running = task.kind === 'walk' ? this.#ask(task) : this.#making(task);
     this.#running.add(running);
     const ended = () => void this.#running.delete(running);
     running.then(ended, ended);
     return running;
+  }
+
+  #making(task: Exclude<CutTask, { kind: 'walk' }>): Promise<unknown> {
+    const { target, sync } = task.request;
+    return performing({ kind: sync ? 'delegate' : 'create', path: target }, () => this.#ask(task));
   }
 
   #ask(task: CutTask): Promise<unknown> {

@@ -12,7 +12,7 @@ const PAGE_SIZES = [512, 1024, 4096, 65_536];
 
 test('at every cut of random histories the rebuilt file is what a reader sees, and at rest it is the file', async () => {
   const first = DRAWS_ALL ? 0 : (DAY * OF_A_DAY) % 2 ** 31;
-  const total: HistoryCounts = { cuts: 0, rests: 0, kills: 0, bases: 0, restarts: 0 };
+  const total: HistoryCounts = { cuts: 0, rests: 0, kills: 0, bases: 0, restarts: 0, merges: 0 };
   for (let seed = first; seed < first + (DRAWS_ALL ? ALL : OF_A_DAY); seed += 1) {
     const folder = mkdtempSync(join(tmpdir(), 'winterdock-history-'));
     try {
@@ -27,7 +27,7 @@ test('at every cut of random histories the rebuilt file is what a reader sees, a
     }
   }
   // Otherwise they would prove less than they say.
-  const least = { cuts: 100, rests: 40, kills: 5, bases: 40, restarts: 10 };
+  const least = { cuts: 100, rests: 40, kills: 5, bases: 40, restarts: 10, merges: 50 };
   for (const name of Object.keys(least) as (keyof HistoryCounts)[]) {
     expect([name, total[name] >= least[name]]).toEqual([name, true]);
   }

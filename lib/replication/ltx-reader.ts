@@ -2,9 +2,6 @@
  * Reads a file of transactions in the LTX format, page by page, as a stranger's bytes: what is wrong with it is
  * `corrupt`, and memory stays within a piece. What was read holds only once the end was reached, where its checksum is.
  */
-import type { FileHandle } from 'node:fs/promises';
-import { basename } from 'node:path';
-import { openRegular } from '../base/strangers-file.ts';
 import { Crc64 } from './crc64.ts';
 import {
   badSegment,
@@ -18,6 +15,7 @@ import {
   TRAILER_BYTES,
 } from './ltx-header.ts';
 import { expandBlock, longestBlock } from './lz4.ts';
+import { openSegmentFile, type SegmentBytes } from './segment-bytes.ts';
 
 const PIECE_BYTES = 512 * 1024;
 /** Room for the largest block. */
@@ -31,7 +29,7 @@ export class LtxReader {
   readonly bytes: number;
   /** The page that was read last. */
   page: Buffer = Buffer.alloc(0);
-  readonly #file: FileHandle;
+  readonly #source: SegmentBytes;
   readonly #crc = new Crc64();
   readonly #piece: Buffer;
   #at = 0;
@@ -41,25 +39,32 @@ export class LtxReader {
   #pages = 0;
   #header: LtxHeader | null = null;
 
-  private constructor(file: FileHandle, name: string, bytes: number) {
-    this.#file = file;
-    this.name = name;
-    this.bytes = bytes;
-    this.#piece = Buffer.allocUnsafeSlow(Math.max(LEAST_BYTES, Math.min(PIECE_BYTES, bytes)));
+  private constructor(source: SegmentBytes, pieceBytes: number) {
+    this.#source = source;
+    this.name = source.name;
+    this.bytes = source.bytes;
+    this.#piece = Buffer.allocUnsafeSlow(Math.max(LEAST_BYTES, Math.min(pieceBytes, source.bytes)));
   }
 
-  /** Opens a segment (absolute) and reads its header. Throws `corrupt`, and the system's errors. */
-  static async open(path: string): Promise<LtxReader> {
-    const file = await openRegular(path);
+  /**
+   * Opens a segment (absolute) and reads its header. `pieceBytes`: what is read at once, about. Throws `corrupt`, and
+   * the system's errors.
+   */
+  static async open(path: string, pieceBytes = PIECE_BYTES): Promise<LtxReader> {
+    return LtxReader.from(await openSegmentFile(path), pieceBytes);
+  }
+
+  /** The same of bytes that come from elsewhere; they are closed when this throws, and with the reader. */
+  static async from(source: SegmentBytes, pieceBytes = PIECE_BYTES): Promise<LtxReader> {
     try {
-      const reader = new LtxReader(file, basename(path), (await file.stat()).size);
+      const reader = new LtxReader(source, pieceBytes);
       const header = await reader.#take(HEADER_BYTES);
       reader.#header = decodeHeader(header, reader.name);
       reader.#crc.update(header);
       reader.page = Buffer.alloc(reader.header.pageSize);
       return reader;
     } catch (error) {
-      await file.close();
+      await source.close();
       throw error;
     }
   }
@@ -79,30 +84,55 @@ export class LtxReader {
    * file was right. Throws `corrupt` otherwise.
    */
   async next(): Promise<number> {
+    const here = this.nextHere();
+    if (here !== null) return here;
     if (this.#end - this.#at < PAGE_HEAD_BYTES) await this.#fill(END_BYTES);
-    const { header } = this;
-    const page = this.#piece.readUInt32BE(this.#at);
-    const flags = this.#piece.readUInt16BE(this.#at + 4);
-    if (page === 0 && flags === 0) {
+    if (this.#isAtEnd()) {
       await this.#readEnd();
       return 0;
     }
-    if (flags !== SIZED_BLOCK) throw this.#damaged('a page has unknown flags');
-    this.#requirePage(page, header);
-    const head = await this.#take(PAGE_HEAD_BYTES);
-    this.#crc.update(head);
-    const length = head.readUInt32BE(6);
-    if (length > longestBlock(header.pageSize)) throw this.#damaged('a page is too long');
-    const block = await this.#take(length);
-    if (!expandBlock(block, this.page)) throw this.#damaged(`page ${page} does not expand`);
+    await this.#need(PAGE_HEAD_BYTES);
+    await this.#need(PAGE_HEAD_BYTES + this.#blockBytes());
+    const page = this.nextHere();
+    if (page === null) throw this.#damaged('it is cut off');
+    return page;
+  }
+
+  /** The same where it was read from the disk already; null: it was not, or there is no further page. */
+  nextHere(): number | null {
+    const there = this.#end - this.#at;
+    if (there < PAGE_HEAD_BYTES || this.#isAtEnd()) return null;
+    const length = this.#blockBytes();
+    if (there < PAGE_HEAD_BYTES + length) return null;
+    const begin = this.#at + PAGE_HEAD_BYTES;
+    const page = this.#piece.readUInt32BE(this.#at);
+    this.#crc.update(this.#piece.subarray(this.#at, begin));
+    if (!expandBlock(this.#piece.subarray(begin, begin + length), this.page)) {
+      throw this.#damaged(`page ${page} does not expand`);
+    }
     this.#crc.update(this.page);
+    this.#at = begin + length;
     this.#last = page;
     this.#pages += 1;
     return page;
   }
 
+  #isAtEnd(): boolean {
+    return this.#piece.readUInt32BE(this.#at) === 0 && this.#piece.readUInt16BE(this.#at + 4) === 0;
+  }
+
+  /** How long the block of the page is whose head lies here. Throws `corrupt` for what is no such head. */
+  #blockBytes(): number {
+    const { header } = this;
+    if (this.#piece.readUInt16BE(this.#at + 4) !== SIZED_BLOCK) throw this.#damaged('a page has unknown flags');
+    this.#requirePage(this.#piece.readUInt32BE(this.#at), header);
+    const length = this.#piece.readUInt32BE(this.#at + 6);
+    if (length > longestBlock(header.pageSize)) throw this.#damaged('a page is too long');
+    return length;
+  }
+
   async close(): Promise<void> {
-    await this.#file.close();
+    await this.#source.close();
   }
 
   /** Pages ascend; a base has every one of them. The page of locks is in none. */
@@ -135,9 +165,13 @@ export class LtxReader {
     if (trailer.readBigUInt64BE(8) !== (this.#crc.value | CHECKSUM_FLAG)) throw this.#damaged('its checksum is wrong');
   }
 
+  async #need(length: number): Promise<void> {
+    if (this.#end - this.#at < length) await this.#fill(length);
+  }
+
   /** The next bytes, until the next call. */
   async #take(length: number): Promise<Buffer> {
-    if (this.#end - this.#at < length) await this.#fill(length);
+    await this.#need(length);
     const bytes = this.#piece.subarray(this.#at, this.#at + length);
     this.#at += length;
     return bytes;
@@ -148,11 +182,10 @@ export class LtxReader {
     this.#piece.copyWithin(0, this.#at, this.#end);
     [this.#at, this.#end] = [0, this.#end - this.#at];
     while (this.#end < length) {
-      const room = this.#piece.length - this.#end;
-      const { bytesRead } = await this.#file.read(this.#piece, this.#end, room, this.#position);
-      if (bytesRead === 0) throw this.#damaged('it is cut off');
-      this.#position += bytesRead;
-      this.#end += bytesRead;
+      const bytes = await this.#source.read(this.#piece, this.#end);
+      if (bytes === 0) throw this.#damaged('it is cut off');
+      this.#position += bytes;
+      this.#end += bytes;
     }
   }
 

@@ -10,15 +10,20 @@ const LEAST_BYTES = 80 * 1024;
 
 export class PieceWriter {
   readonly #file: FileHandle;
+  readonly #onPiece: (piece: Buffer) => void;
   #piece: Buffer;
   #spare: Buffer | null = null;
   #at = 0;
   #position = 0;
   #writing: Promise<void> = Promise.resolve();
 
-  /** `expectedBytes`: what will be written in all, where that is known: a small file needs no large piece. */
-  constructor(file: FileHandle, expectedBytes = PIECE_BYTES) {
+  /**
+   * `expectedBytes`: what will be written in all, where that is known: a small file needs no large piece. `onPiece`
+   * sees everything once, in order.
+   */
+  constructor(file: FileHandle, expectedBytes = PIECE_BYTES, onPiece: (piece: Buffer) => void = () => undefined) {
     this.#file = file;
+    this.#onPiece = onPiece;
     this.#piece = Buffer.allocUnsafeSlow(Math.max(LEAST_BYTES, Math.min(PIECE_BYTES, expectedBytes)));
   }
 
@@ -42,7 +47,10 @@ export class PieceWriter {
   async flush(): Promise<void> {
     await this.#writing;
     const piece = this.#piece;
-    this.#writing = writeWhole(this.#file, piece.subarray(0, this.#at), this.#position);
+    const filled = piece.subarray(0, this.#at);
+    this.#writing = writeWhole(this.#file, filled, this.#position);
+    // It is written meanwhile.
+    this.#onPiece(filled);
     // Whoever waits next is told.
     this.#writing.catch(() => undefined);
     this.#position += this.#at;
@@ -54,14 +62,16 @@ export class PieceWriter {
   /** Writes all of it. Throws the system's errors. */
   async end(): Promise<void> {
     await this.#writing;
-    await writeWhole(this.#file, this.#piece.subarray(0, this.#at), this.#position);
+    const filled = this.#piece.subarray(0, this.#at);
+    this.#onPiece(filled);
+    await writeWhole(this.#file, filled, this.#position);
     this.#position += this.#at;
     this.#at = 0;
   }
 }
 
 /** Writes all of `bytes` at a position of an open file. */
-export async function writeWhole(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+async function writeWhole(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let at = 0; at < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, at, bytes.length - at, position + at);
     at += bytesWritten;

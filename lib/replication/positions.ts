@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { makeFolder, renameFile, unlinkFile, writeFile } from '../base/effects.ts';
+import { lookAtNow } from '../base/strangers-file.ts';
 import type { SegmentSeries } from './replica-names.ts';
 
 /** What is compared of a file at rest: it is the same one, or has the same bytes. */
@@ -46,6 +47,14 @@ export function isFileOf(position: RestPosition, now: RestedFile): boolean {
   const { file } = position;
   if (file.sha256 !== null && now.sha256 !== null) return file.sha256 === now.sha256;
   return now.inode !== '' && file.inode === now.inode && file.size === now.size && file.mtimeNs === now.mtimeNs;
+}
+
+/** What identifies a file at rest, by its stat; null when there is none. Its bytes are not read. */
+export function restedNow(path: string): RestedFile | null {
+  const stat = lookAtNow(path);
+  if (stat === null || stat.size === 0n) return null;
+  const { size, ino, mtimeNs } = stat;
+  return { size: Number(size), inode: String(ino), mtimeNs: String(mtimeNs), sha256: null };
 }
 
 export class Positions {

@@ -2,24 +2,31 @@
  * Makes a database of a base and the segments after it. Nothing is at the target before every byte of all of them was
  * checked. Knows nothing of where segments come from.
  */
+import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createFile, performing, renameFile, syncFolder, unlinkFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { hashFile } from '../base/hash-file.ts';
-import { badSegment, lockPage } from './ltx-header.ts';
+import { badSegment } from './ltx-header.ts';
 import { LtxReader } from './ltx-reader.ts';
 import { unfinishedName } from './ltx-writer.ts';
-import { PieceWriter, writeWhole } from './piece-writer.ts';
+import { mergePages, mergeSegments, type PageSink, requireChain } from './merge.ts';
+import { PieceWriter } from './piece-writer.ts';
+import { openSegmentFile, type SegmentBytes } from './segment-bytes.ts';
 
 /** Where a database says by which version of the format it is written and read, and what says WAL. */
 const VERSIONS_AT = 18;
 const WAL_VERSION = 2;
 const RESTING = Buffer.from([1, 1]);
+/** Segments that are open at the same time, and what is read of each at once, in bytes. */
+const MOST_OPEN = 64;
+const PIECE_BYTES = 80 * 1024;
 
 export interface RebuildRequest {
   /** A base and the segments after it, absolute, in order. */
   segments: readonly string[];
+  /** Opens the base where it is no file of this machine; `segments` are those after it. */
+  base?: () => Promise<SegmentBytes>;
   /** The database, absolute. What is there is replaced. */
   target: string;
   /** A database in WAL mode becomes one at rest, without a log. */
@@ -38,86 +45,111 @@ export interface Rebuilt {
   wasAtRest: boolean;
 }
 
-interface State {
-  pageSize: number;
-  commit: number;
-  txid: number;
-  timeMs: number;
-}
-
 /**
- * Makes the database, durable with its name. Throws `corrupt` when a segment is damaged or does not follow the one
- * before, and the system's errors; what was at the target is there still then.
+ * Makes the database, durable with its name, in one pass: pages are written and hashed as they are read. Throws
+ * `corrupt` when a segment is damaged or does not follow the one before, and the system's errors; what was at the
+ * target is there still then.
  */
-export async function rebuild({ segments, target, atRest = false }: RebuildRequest): Promise<Rebuilt> {
+export async function rebuild({ segments, base, target, atRest = false }: RebuildRequest): Promise<Rebuilt> {
   const unfinished = unfinishedName(target);
-  const file = await createFile(unfinished, 'w+');
+  const part = `${unfinished}.part`;
+  const [first, ...since] = base === undefined ? segments : ['', ...segments];
+  if (first === undefined) throw new WinterdockError('corrupt', 'There is no segment to make a database of.');
   try {
-    let state: State | null = null;
-    for (const path of segments) state = await applied(path, file, state);
-    if (state === null) throw new WinterdockError('corrupt', 'There is no segment to make a database of.');
-    const wasAtRest = await isAtRest(file);
-    if (atRest && !wasAtRest) await writeWhole(file, RESTING, VERSIONS_AT);
-    const synced = performing({ kind: 'sync', path: unfinished }, () => file.sync());
-    // Both read the same bytes, and wait for nothing of the other.
-    const [{ sha256, bytes }] = await Promise.all([hashFile(unfinished), synced]);
-    await file.close();
+    const isLong = since.length >= MOST_OPEN;
+    if (isLong) await mergeSegments({ segments: since, target: part, sync: false });
+    const opening = [base ?? (() => openSegmentFile(first))];
+    for (const path of isLong ? [part] : since) opening.push(() => openSegmentFile(path));
+    const rebuilt = await written(opening, unfinished, atRest);
     await renameFile(unfinished, target);
     await syncFolder(dirname(target));
-    return { bytes, sha256, timeMs: state.timeMs, txid: state.txid, wasAtRest };
+    return rebuilt;
   } catch (error) {
-    await file.close().catch(() => undefined);
     await unlinkFile(unfinished);
     throw error;
-  }
-}
-
-/** Whether the two bytes of the header that say how changes are made say something else than WAL. */
-async function isAtRest(file: FileHandle): Promise<boolean> {
-  const versions = Buffer.alloc(RESTING.length);
-  await file.read(versions, 0, versions.length, VERSIONS_AT);
-  return versions.some((version) => version !== WAL_VERSION);
-}
-
-/** Writes the pages of a segment. `before`: what the file has; null: nothing, so the segment is a base. */
-async function applied(path: string, file: FileHandle, before: State | null): Promise<State> {
-  const segment = await LtxReader.open(path);
-  try {
-    const { pageSize, commit, minTxid, maxTxid, timeMs } = segment.header;
-    if (before === null && minTxid !== 1) throw badSegment(segment.name, 'it is no base');
-    if (before !== null && minTxid !== before.txid + 1)
-      throw badSegment(segment.name, 'it does not follow the one before');
-    if (before !== null && pageSize !== before.pageSize) throw badSegment(segment.name, 'it has pages of another size');
-    if (before === null) await writeBase(segment, file);
-    else await writePages(segment, file);
-    // Cuts off what a commit gave back, so that growing again finds zeros there.
-    await file.truncate(commit * pageSize);
-    return { pageSize, commit, txid: maxTxid, timeMs };
   } finally {
-    await segment.close();
+    await unlinkFile(part);
   }
 }
 
-async function writeBase(base: LtxReader, file: FileHandle): Promise<void> {
-  const { pageSize } = base.header;
-  const pieces = new PieceWriter(file);
-  const room = async () => {
-    if (pieces.lacks(pageSize)) await pieces.flush();
-  };
-  for (let page = await base.next(); page !== 0; page = await base.next()) {
-    if (page === lockPage(pageSize) + 1) {
-      await room();
-      pieces.put(Buffer.alloc(pageSize));
+async function written(
+  opening: readonly (() => Promise<SegmentBytes>)[],
+  unfinished: string,
+  atRest: boolean,
+): Promise<Rebuilt> {
+  const readers: LtxReader[] = [];
+  const file = await createFile(unfinished, 'w+');
+  try {
+    for (const open of opening) {
+      readers.push(await LtxReader.from(await open(), opening.length > 1 ? PIECE_BYTES : undefined));
     }
-    await room();
-    pieces.put(base.page);
+    const [first, last] = [readers[0], readers.at(-1)?.header];
+    if (first === undefined || last === undefined) throw new Error('There is no segment.');
+    if (first.header.minTxid !== 1) throw badSegment(first.name, 'it is no base');
+    requireChain(readers);
+    const { pageSize, commit, maxTxid: txid, timeMs } = last;
+    const database = new DatabaseWriter(file, pageSize, atRest);
+    await mergePages(readers, database);
+    const sha256 = await database.end(commit);
+    await performing({ kind: 'sync', path: unfinished }, () => file.sync());
+    return { bytes: commit * pageSize, sha256, timeMs, txid, wasAtRest: database.wasAtRest };
+  } finally {
+    for (const reader of readers) await reader.close();
+    await file.close();
   }
-  await pieces.end();
 }
 
-async function writePages(segment: LtxReader, file: FileHandle): Promise<void> {
-  const { pageSize } = segment.header;
-  for (let page = await segment.next(); page !== 0; page = await segment.next()) {
-    await writeWhole(file, segment.page, (page - 1) * pageSize);
+/** Writes the pages of a database as they come, and hashes them. */
+class DatabaseWriter implements PageSink {
+  readonly #pageSize: number;
+  readonly #atRest: boolean;
+  readonly #hash = createHash('sha256');
+  readonly #pieces: PieceWriter;
+  #next = 1;
+  /** Whether it was at rest by itself. */
+  wasAtRest = true;
+
+  constructor(file: FileHandle, pageSize: number, atRest: boolean) {
+    this.#pageSize = pageSize;
+    this.#atRest = atRest;
+    this.#pieces = new PieceWriter(file, undefined, (piece) => this.#hash.update(piece));
+  }
+
+  page(page: number, bytes: Buffer): Promise<void> | undefined {
+    // The page of locks is in no segment.
+    if (page === this.#next && !this.#pieces.lacks(this.#pageSize)) this.#put(bytes);
+    else return this.#putLater(page, bytes);
+    return undefined;
+  }
+
+  /** Ends it with that many pages; resolves with the hash, in lower-case hex. */
+  async end(commit: number): Promise<string> {
+    if (this.#next <= commit) await this.#zeros(commit + 1);
+    await this.#pieces.end();
+    return this.#hash.digest('hex');
+  }
+
+  async #putLater(page: number, bytes: Buffer): Promise<void> {
+    await this.#zeros(page);
+    if (this.#pieces.lacks(this.#pageSize)) await this.#pieces.flush();
+    this.#put(bytes);
+  }
+
+  /** Every page before this one that no segment has. */
+  async #zeros(page: number): Promise<void> {
+    for (const zeros = Buffer.alloc(this.#pageSize); this.#next < page; ) {
+      if (this.#pieces.lacks(this.#pageSize)) await this.#pieces.flush();
+      this.#put(zeros);
+    }
+  }
+
+  #put(bytes: Buffer): void {
+    if (this.#next === 1) {
+      const versions = bytes.subarray(VERSIONS_AT, VERSIONS_AT + RESTING.length);
+      this.wasAtRest = versions.some((version) => version !== WAL_VERSION);
+      if (this.#atRest && !this.wasAtRest) RESTING.copy(bytes, VERSIONS_AT);
+    }
+    this.#pieces.put(bytes);
+    this.#next += 1;
   }
 }

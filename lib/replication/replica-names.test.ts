@@ -31,3 +31,8 @@ test('a later series comes after an earlier one, and a later term after an earli
   const sorted = [newSeries(1, 5), newSeries(1, 1_000_000), newSeries(1, 1_795_000_000_000), newSeries(2, 1)];
   expect(sorted.toReversed().sort(compareSeries)).toEqual(sorted);
 });
+
+test('of series that begin within one millisecond the later one comes last', () => {
+  const sorted = Array.from({ length: 300 }, () => newSeries(1, 1_795_000_000_000));
+  expect(sorted.toReversed().sort(compareSeries)).toEqual(sorted);
+});

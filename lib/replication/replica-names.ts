@@ -29,10 +29,17 @@ const TIME_DIGITS = 9;
 const SEGMENT =
   /^replica\/([a-z0-9_][a-z0-9_-]{0,62})\/t(\d{1,15})-([0-9a-z]{9}-[0-9a-f]{12})\/ltx\/(\d)\/([0-9a-f]{16})-([0-9a-f]{16})\.ltx$/;
 
-/** A series that begins now. Its token sorts by time among those of its term. */
+/** Of the last token: its time, and how many had that time before it. */
+let last = { time: '', count: 0 };
+
+/**
+ * A series that begins now. Its token sorts by time among those of its term, and by turn among those of one
+ * millisecond: a restore takes the last one.
+ */
 export function newSeries(term: number, nowMs: number): SegmentSeries {
   const time = Math.max(0, Math.floor(nowMs)).toString(36).padStart(TIME_DIGITS, '0');
-  return { term, token: `${time}-${randomBytes(6).toString('hex')}` };
+  last = { time, count: time === last.time ? last.count + 1 : 0 };
+  return { term, token: `${time}-${last.count.toString(16).padStart(4, '0')}${randomBytes(4).toString('hex')}` };
 }
 
 export const seriesName = ({ term, token }: SegmentSeries): string => `t${term}-${token}`;

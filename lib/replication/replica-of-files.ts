@@ -9,6 +9,7 @@
  */
 import type { InstanceId } from '../base/ids.ts';
 import type { FileRecord, InstanceRow } from '../registry/types.ts';
+import type { AnswerBarrier } from './answer-barrier.ts';
 
 /** How far the replica of a sandbox is behind what was committed. */
 export interface RecoveryPoint {
@@ -20,11 +21,17 @@ export interface RecoveryPoint {
 }
 
 export interface ReplicaStatus extends RecoveryPoint {
-  /** What is promised: `off`, `filed`, or seconds such as `1s`. */
+  /** What is promised: `off`, `filed`, seconds such as `1s`, or `sync`. */
   replicate: string;
+  /** Whether that holds only once its process was started anew. */
+  isFromNextWake: boolean;
 }
 
 export interface ReplicaOfFiles {
+  /** Holds answers about `sync` sandboxes back. */
+  readonly answers: AnswerBarrier;
+  /** What is promised of a sandbox was changed, in its row. Synchronous. */
+  reclassified(row: InstanceRow): void;
   /** What is promised of a sandbox, and how far it is. Synchronous, no disk: asked for each row that is shown. */
   describe(row: InstanceRow): ReplicaStatus;
   /** Whether the commits of a sandbox are shipped. Synchronous, no disk: asked once for each wake. */

@@ -4,11 +4,14 @@
  */
 import { join } from 'node:path';
 import { makeFolder } from '../base/effects.ts';
-import { WinterdockError } from '../base/errors.ts';
+import { isWinterdockError } from '../base/errors.ts';
 import { parseStoreUrl } from '../base/store-url.ts';
 import { discard } from '../storage/files.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
-import { decodeHeader, HEADER_BYTES } from './ltx-header.ts';
+import type { BundledSegment } from './bundle-format.ts';
+import { minuteOf } from './bundle-names.ts';
+import { bringPart, type FoundInBundles, type TenantBundles } from './bundle-reader.ts';
+import { badSegment, decodeHeader, HEADER_BYTES } from './ltx-header.ts';
 import { type Rebuilt, rebuild } from './rebuild.ts';
 import {
   begunMs,
@@ -21,13 +24,18 @@ import {
   segmentName,
   seriesName,
 } from './replica-names.ts';
+import { type SegmentBytes, streamedSegment } from './segment-bytes.ts';
 
 /** Segments that are brought at the same time. */
 const AT_ONCE = 8;
+const WRONG_TIMES = 2;
 
-type ReadStore = Pick<ObjectStore, 'list' | 'open' | 'download' | 'url'>;
+type ReadStore = Pick<ObjectStore, 'head' | 'list' | 'open' | 'download' | 'url'>;
 
-/** A series, with everything that is in the store of it. */
+/** An object by itself, or in a bundle. */
+type FoundSegment = (SegmentPlace & { bundled?: undefined }) | BundledSegment;
+
+/** A series, with every object that is in the store of it. */
 interface FoundSeries {
   series: SegmentSeries;
   segments: SegmentPlace[];
@@ -38,30 +46,33 @@ export interface FoundMoment {
   series: SegmentSeries;
   /** Epoch milliseconds: when it was committed, at the latest. */
   timeMs: number;
-  chain: readonly SegmentPlace[];
+  chain: readonly FoundSegment[];
   bytes: number;
   /** Whether something later is there that cannot be made: a segment before it is missing. */
   isShort: boolean;
 }
 
 /**
- * The newest moment of a sandbox (or `_registry`) up to `atMs` (epoch milliseconds; null: now). Null when there is
- * none: nothing is in the store, or nothing that old.
+ * The newest moment of a sandbox (or `_registry`) up to `atMs` (epoch milliseconds; null: now). `bundles`: those of its
+ * tenant; null: of the registry, which is in none. Null when there is none: nothing is in the store, or nothing that
+ * old. A bundle that is damaged is passed over. Throws `corrupt` when an object of its own is damaged that may be of
+ * it, `storage_unavailable`.
  */
 export async function findMoment(
   store: ReadStore,
   id: string,
   atMs: number | null,
-  signal?: AbortSignal,
+  bundles: TenantBundles | null,
 ): Promise<FoundMoment | null> {
-  const { allSeries, bytes } = await seriesOf(store, id, signal);
+  const { allSeries, bytes } = await seriesOf(store, id);
   let isShort = false;
-  for (const { series, segments } of allSeries.reverse()) {
+  for (const { series, segments: objects } of allSeries.reverse()) {
+    const timeOf = async (place: FoundSegment) =>
+      place.bundled !== undefined ? place.timeMs : (await readSegmentHead(store, segmentName(place))).timeMs;
+    const inBundles = await segmentsInBundles(bundles, { id, series, segments: objects }, atMs, timeOf);
+    isShort ||= inBundles.isShort;
+    const segments: FoundSegment[] = [...objects, ...inBundles.segments];
     const ends = endsOf(segments);
-    const timeOf = async (place: SegmentPlace) => {
-      const { timeMs } = await readHead(store, segmentName(place), signal);
-      return timeMs;
-    };
     const last = atMs === null ? ends.length - 1 : await lastUpTo(ends, atMs, timeOf);
     const end = ends[last];
     if (last === ends.length - 1 && (atMs === null || begunMs(series) <= atMs)) {
@@ -70,8 +81,14 @@ export async function findMoment(
     if (end === undefined) continue;
     const chain = chainTo(segments, end.max);
     if (chain === null) continue;
-    const sum = chain.reduce((all, place) => all + (bytes.get(segmentName(place)) ?? 0), 0);
-    return { series, timeMs: await timeOf(end), chain, bytes: sum, isShort };
+    const timeMs = await timeOf(end);
+    // A base beside a log is a state with the next segment alone, which has that log to its last commit.
+    if (end.max === 1 && (await readSegmentHead(store, segmentName(end))).log !== null) {
+      isShort ||= last === ends.length - 1;
+      continue;
+    }
+    const sum = chain.reduce((all, place) => all + bytesOf(place, bytes), 0);
+    return { series, timeMs, chain, bytes: sum, isShort };
   }
   return null;
 }
@@ -90,23 +107,48 @@ export async function restoreMoment(
   await makeFolder(tmp);
   try {
     const here = folderOf(store.url);
-    const paths = moment.chain.map((place) =>
-      here === null ? join(tmp, segmentFile(place.min, place.max)) : join(here, segmentName(place)),
-    );
-    if (here !== null) return await rebuild({ segments: paths, target, atRest });
-    let next = 0;
+    const isHere = (place: FoundSegment) => here !== null && place.bundled === undefined;
+    const pathOf = (place: FoundSegment) =>
+      here !== null && isHere(place) ? join(here, segmentName(place)) : join(tmp, segmentFile(place.min, place.max));
+    const [first, ...since] = moment.chain;
+    if (first === undefined) return await rebuild({ segments: [], target, atRest });
+    const left = since.values();
+    let isBroken = false;
     const bring = async () => {
-      for (let at = next++; at < paths.length; at = next++) {
-        const [place, path] = [moment.chain[at], paths[at]];
-        if (place === undefined || path === undefined) return;
-        await store.download(segmentName(place), path, signal ? { signal } : {});
+      for (const place of left) {
+        if (isBroken) return;
+        if (place.bundled !== undefined) await bringPart(store, place.bundled, pathOf(place), signal);
+        else if (!isHere(place)) await store.download(segmentName(place), pathOf(place), signal ? { signal } : {});
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, bring));
-    return await rebuild({ segments: paths, target, atRest });
+    // None is still writing when this ends: what is tried next brings to the same names.
+    const bringing = () =>
+      bring().catch((error: unknown) => {
+        isBroken = true;
+        throw error;
+      });
+    const brought = await Promise.allSettled(Array.from({ length: AT_ONCE }, bringing));
+    for (const one of brought) if (one.status === 'rejected') throw one.reason;
+    const segments = since.map(pathOf);
+    if (here !== null) return await rebuild({ segments: [pathOf(first), ...segments], target, atRest });
+    for (let times = 1; ; times += 1) {
+      try {
+        return await rebuild({ segments, base: () => streamed(store, segmentName(first), signal), target, atRest });
+      } catch (error) {
+        // Wrong bytes twice are the object's and not the way's.
+        if (times === WRONG_TIMES || !isWinterdockError(error) || error.code !== 'corrupt') throw error;
+      }
+    }
   } finally {
     await discard(tmp);
   }
+}
+
+/** A base is most of what is brought: it is read as it comes, and never lies here beside what is made of it. */
+async function streamed(store: ReadStore, name: string, signal?: AbortSignal): Promise<SegmentBytes> {
+  const options = signal ? { signal } : {};
+  const [stat, stream] = await Promise.all([store.head(name, options), store.open(name, options)]);
+  return streamedSegment(name, stat?.bytes ?? 0, stream);
 }
 
 /** The folder (absolute) of a store on this machine; null for any other. Its objects are files of their names. */
@@ -118,11 +160,10 @@ function folderOf(url: string): string | null {
 async function seriesOf(
   store: ReadStore,
   id: string,
-  signal?: AbortSignal,
 ): Promise<{ allSeries: FoundSeries[]; bytes: Map<string, number> }> {
   const found = new Map<string, FoundSeries>();
   const bytes = new Map<string, number>();
-  for await (const page of store.list(replicaPrefix(id), signal ? { signal } : {})) {
+  for await (const page of store.list(replicaPrefix(id))) {
     for (const { name, bytes: size } of page) {
       const place = parseSegmentName(name);
       if (place === null || place.id !== id) continue;
@@ -137,22 +178,64 @@ async function seriesOf(
   return { allSeries, bytes };
 }
 
-/** What ends each state that can be made: one place for each number, of the lowest level, in order. */
-function endsOf(segments: readonly SegmentPlace[]): SegmentPlace[] {
-  const ends = new Map<number, SegmentPlace>();
+function bytesOf(place: FoundSegment, objects: ReadonlyMap<string, number>): number {
+  return place.bundled !== undefined ? place.bytes : (objects.get(segmentName(place)) ?? 0);
+}
+
+/**
+ * What bundles have of a series, up to `atMs`, that its objects have not: between the last state that they make by then
+ * and the next one. A segment of level 1 is of one minute, and in bundles of other minutes there is nothing before it;
+ * behind the last one are those of which a bundle says that level 1 has them not.
+ */
+async function segmentsInBundles(
+  bundles: TenantBundles | null,
+  { id, series, segments: objects }: FoundSeries & { id: string },
+  atMs: number | null,
+  timeOf: (place: FoundSegment) => Promise<number>,
+): Promise<FoundInBundles> {
+  const nothing = { segments: [], isShort: false, isDamaged: false };
+  const ends = endsOf(objects);
+  const last = atMs === null ? ends.length - 1 : await lastUpTo(ends, atMs, timeOf);
+  const end = ends[last];
+  if (bundles === null || end === undefined) return nothing;
+  const until = atMs === null ? Number.POSITIVE_INFINITY : minuteOf(atMs);
+  const [next] = objects.filter(({ min, max }) => min <= end.max + 1 && max > end.max).sort(byMax);
+  if (next?.max === end.max + 1) return nothing;
+  const isNextMade = next !== undefined && ends.some(({ max }) => max === next.max);
+  let found: FoundInBundles;
+  if (isNextMade) {
+    const minute = next.level > 1 ? Number.POSITIVE_INFINITY : minuteOf(await timeOf(next));
+    if (minute > until) return nothing;
+    found = await bundles.inMinutes(minute, minute);
+    // One that is gone may have been merged.
+    found = { ...found, isShort: found.isDamaged };
+  } else {
+    const newest = await bundles.newest();
+    if (newest === null) return { ...nothing, isShort: bundles.hasDamage };
+    found = await bundles.inMinutes(Math.max(minuteOf(await timeOf(end)), newest.since), until);
+  }
+  const isOwn = (one: BundledSegment) => one.id === id && compareSeries(one.series, series) === 0;
+  return { ...found, segments: found.segments.filter(isOwn) };
+}
+
+const byMax = (one: SegmentPlace, other: SegmentPlace) => one.max - other.max;
+
+/** What ends each state that can be made: one place for each number, of the level that stays longest, in order. */
+function endsOf<Segment extends SegmentPlace>(segments: readonly Segment[]): Segment[] {
+  const ends = new Map<number, Segment>();
   for (const place of segments.toSorted((one, other) => one.min - other.min || one.max - other.max)) {
     if (place.min !== 1 && !ends.has(place.min - 1)) continue;
     const known = ends.get(place.max);
-    if (known === undefined || place.level < known.level) ends.set(place.max, place);
+    if (known === undefined || place.level > known.level) ends.set(place.max, place);
   }
   return [...ends.values()].sort((one, other) => one.max - other.max);
 }
 
 /** Index of the last end whose time is not after `atMs`; -1 when all are. Times grow with the numbers. */
-async function lastUpTo(
-  ends: readonly SegmentPlace[],
+async function lastUpTo<Segment extends SegmentPlace>(
+  ends: readonly Segment[],
   atMs: number,
-  timeOf: (place: SegmentPlace) => Promise<number>,
+  timeOf: (place: Segment) => Promise<number>,
 ): Promise<number> {
   let [low, high] = [0, ends.length];
   while (low < high) {
@@ -164,36 +247,35 @@ async function lastUpTo(
   return low - 1;
 }
 
-/** The fewest segments from a base to the number `to`; null when one is missing. */
-export function chainTo(segments: readonly SegmentPlace[], to: number): SegmentPlace[] | null {
-  const from = new Map<number, SegmentPlace>();
-  let base: SegmentPlace | null = null;
-  for (const place of segments) {
-    if (place.max > to) continue;
+/** The fewest segments from a base to the number `to`; null when one is missing. They may overlap. */
+export function chainTo<Segment extends SegmentPlace>(segments: readonly Segment[], to: number): Segment[] | null {
+  /** By the number that each state ends with: the last segment of its shortest chain, and how many that has. */
+  const ends = new Map<number, { place: Segment; length: number }>();
+  for (const place of segments.toSorted((one, other) => one.max - other.max || other.min - one.min)) {
+    if (place.max > to) break;
     // A segment with everything since the first is a base, whatever its level.
-    if (place.min === 1) {
-      if (base === null || place.max > base.max) base = place;
-      continue;
-    }
-    const known = from.get(place.min);
-    if (known === undefined || place.max > known.max) from.set(place.min, place);
+    const before = place.min === 1 ? 0 : ends.get(place.min - 1)?.length;
+    const known = ends.get(place.max)?.length;
+    if (before === undefined || (known !== undefined && known <= before + 1)) continue;
+    ends.set(place.max, { place, length: before + 1 });
   }
-  if (base === null) return null;
-  const chain = [base];
-  for (let reached = base.max; reached < to; ) {
-    const next = from.get(reached + 1);
-    if (next === undefined) return null;
-    chain.push(next);
-    reached = next.max;
-  }
-  return chain;
+  const chain: Segment[] = [];
+  for (let end = ends.get(to); end !== undefined; end = ends.get(end.place.min - 1)) chain.push(end.place);
+  return chain.length === 0 ? null : chain.reverse();
 }
 
-async function readHead(store: ReadStore, name: string, signal?: AbortSignal) {
-  const stream = await store.open(name, { range: { first: 0, last: HEADER_BYTES - 1 }, ...(signal && { signal }) });
+/** The header of a segment. Throws `corrupt` for what is none, `storage_unavailable`. */
+export async function readSegmentHead(store: Pick<ObjectStore, 'open'>, name: string, signal?: AbortSignal) {
+  const range = { first: 0, last: HEADER_BYTES - 1 };
   const pieces: Buffer[] = [];
-  for await (const piece of stream) pieces.push(piece as Buffer);
+  try {
+    for await (const piece of await store.open(name, { range, ...(signal && { signal }) }))
+      pieces.push(piece as Buffer);
+  } catch (error) {
+    // An empty object has no first byte.
+    if (!isWinterdockError(error) || error.code !== 'range_not_satisfiable') throw error;
+  }
   const head = Buffer.concat(pieces);
-  if (head.length < HEADER_BYTES) throw new WinterdockError('corrupt', `${name} is no segment.`);
+  if (head.length < HEADER_BYTES) throw badSegment(name, 'it is cut off');
   return decodeHeader(head, name);
 }

@@ -1,16 +1,10 @@
 /**
- * What leaves a replica: everything of a forgotten sandbox, and series that no moment within the retention needs. A
- * list that is old or incomplete lets something stay until the next round; it never makes anything needed go.
+ * What leaves a replica at once: everything of a forgotten sandbox, and of a forgotten tenant's bundles. A list that is
+ * old or incomplete lets something stay until it is listed again.
  */
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
-import {
-  begunMs,
-  compareSeries,
-  parseSegmentName,
-  replicaPrefix,
-  type SegmentSeries,
-  seriesName,
-} from './replica-names.ts';
+import { tenantPrefix } from './bundle-names.ts';
+import { replicaPrefix } from './replica-names.ts';
 
 type RemovalStore = Pick<ObjectStore, 'list' | 'purge'>;
 
@@ -29,46 +23,27 @@ export async function removeReplicaOf(
   id: string,
   isOver: () => boolean = () => false,
 ): Promise<RemovedSegments> {
+  return removeUnder(store, replicaPrefix(id), isOver);
+}
+
+/** Removes every bundle of a tenant, in the same way. */
+export async function removeBundlesOf(
+  store: RemovalStore,
+  tenant: string,
+  isOver: () => boolean = () => false,
+): Promise<RemovedSegments> {
+  return removeUnder(store, tenantPrefix(tenant), isOver);
+}
+
+async function removeUnder(store: RemovalStore, prefix: string, isOver: () => boolean): Promise<RemovedSegments> {
   const all: RemovedSegments = { removed: 0, remainsUntil: null };
   const gone = new Set<string>();
   for (let empty = 0; empty < EMPTY_LISTS && !isOver(); ) {
-    const names = await namesUnder(store, replicaPrefix(id));
+    const names = await namesUnder(store, prefix);
     const left = names.filter((name) => !gone.has(name));
     empty = left.length === 0 ? empty + 1 : 0;
     await purge(store, left, all, isOver);
     for (const name of left) gone.add(name);
-  }
-  return all;
-}
-
-/**
- * Removes the series of a sandbox that ended before `beforeMs` (epoch milliseconds): those after which another one had
- * begun by then. The last series stays, unless `isDeleted` and nothing came since. Returns how many segments went.
- */
-export async function removeOldSeries(
-  store: RemovalStore,
-  id: string,
-  { beforeMs, isDeleted, isOver = () => false }: { beforeMs: number; isDeleted: boolean; isOver?: () => boolean },
-): Promise<RemovedSegments> {
-  const found = new Map<string, { series: SegmentSeries; names: string[]; newestAt: number; hasBase: boolean }>();
-  for await (const page of store.list(replicaPrefix(id))) {
-    for (const { name, at } of page) {
-      const place = parseSegmentName(name);
-      if (place === null) continue;
-      const key = seriesName(place.series);
-      const known = found.get(key) ?? { series: place.series, names: [], newestAt: 0, hasBase: false };
-      known.names.push(name);
-      known.newestAt = Math.max(known.newestAt, at);
-      known.hasBase ||= place.min === 1;
-      found.set(key, known);
-    }
-  }
-  const inOrder = [...found.values()].sort((one, other) => compareSeries(one.series, other.series));
-  const all: RemovedSegments = { removed: 0, remainsUntil: null };
-  for (const [at, { names, newestAt }] of inOrder.entries()) {
-    const next = inOrder.slice(at + 1).find(({ hasBase }) => hasBase);
-    const isOld = next === undefined ? isDeleted && newestAt < beforeMs : begunMs(next.series) < beforeMs;
-    if (isOld) await purge(store, names, all, isOver);
   }
   return all;
 }

@@ -2,19 +2,22 @@
 
 /**
  * `off`: nothing is shipped. `filed`: each state at rest, in the background. A number of seconds: what is committed,
- * within so many.
+ * within so many. `sync`: before the answer that says so.
  */
 export type ReplicateClass =
   | { readonly kind: 'off' }
   | { readonly kind: 'filed' }
-  | { readonly kind: 'every'; readonly everyMs: number };
+  | { readonly kind: 'every'; readonly everyMs: number }
+  | { readonly kind: 'sync' };
+
+type ShippingClass = Extract<ReplicateClass, { kind: 'every' | 'sync' }>;
 
 const SECONDS = /^(\d{1,4})s$/;
 const MOST_SECONDS = 3600;
 
-/** Parses `off`, `filed` or `Ns`; null for anything else. */
+/** Parses `off`, `filed`, `Ns` or `sync`; null for anything else. */
 export function parseReplicate(text: string): ReplicateClass | null {
-  if (text === 'off' || text === 'filed') return { kind: text };
+  if (text === 'off' || text === 'filed' || text === 'sync') return { kind: text };
   const seconds = Number(SECONDS.exec(text)?.[1] ?? 0);
   return seconds >= 1 && seconds <= MOST_SECONDS ? { kind: 'every', everyMs: seconds * 1000 } : null;
 }
@@ -25,6 +28,11 @@ export function replicateText(replicate: ReplicateClass): string {
 }
 
 /** Whether commits are shipped while a sandbox is awake. */
-export function shipsCommits(replicate: ReplicateClass): replicate is Extract<ReplicateClass, { kind: 'every' }> {
-  return replicate.kind === 'every';
+export function shipsCommits(replicate: ReplicateClass): replicate is ShippingClass {
+  return replicate.kind === 'every' || replicate.kind === 'sync';
+}
+
+/** Milliseconds for which the store may lack what is committed; 0: answers wait until it has it. */
+export function everyMsOf(replicate: ShippingClass): number {
+  return replicate.kind === 'sync' ? 0 : replicate.everyMs;
 }

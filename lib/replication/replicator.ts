@@ -6,109 +6,101 @@
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { makeFolder } from '../base/effects.ts';
-import { messageOf } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
-import { isThereNow } from '../base/strangers-file.ts';
+import { bytesAtNow, isThereNow } from '../base/strangers-file.ts';
 import type { FileRecord, InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { ShippedMark } from '../storage/shipped-mark.ts';
+import type { AnswerBarrier } from './answer-barrier.ts';
+import type { BundleWriter } from './bundle-writer.ts';
 import type { Cutter } from './cutter.ts';
-import { isFileOf, Positions, type RestedFile } from './positions.ts';
-import { seriesName } from './replica-names.ts';
+import type { StoredUpTo } from './lacking-replicas.ts';
+import { type OpenReplica, OpenReplicas } from './open-replicas.ts';
+import { compareSeries, REGISTRY_ID } from './replica-names.ts';
 import type { RecoveryPoint, ReplicaOfFiles, ReplicaStatus } from './replica-of-files.ts';
-import { type ReplicateClass, replicateText, shipsCommits } from './replicate-class.ts';
-import type { SegmentUploads, SpooledSegment } from './segment-uploads.ts';
+import { everyMsOf, type ReplicateClass, replicateText, shipsCommits } from './replicate-class.ts';
+import { RestingReplicas } from './resting-replicas.ts';
+import type { SegmentUploads } from './segment-uploads.ts';
 import type { SeriesPoint } from './series-point.ts';
 import { ShippedFile } from './shipped-file.ts';
 import type { ShippedFileParts } from './shipped-file-parts.ts';
-import { leadsTo, tidySpools } from './spool.ts';
-
-/** How often the logs are looked at, in milliseconds. */
-const LOOK_MS = 1000;
-/** A log of which so much was cut at once is written fast: its writer may wait for a confirmation. */
-const FAST_BYTES = 4 * 1024 * 1024;
-const FAST_LOOK_MS = 50;
+import { removeEmpty, tidySpools } from './spool.ts';
+import { hasRoomFor } from './spool-room.ts';
+import type { SpooledSegment } from './spooled-segment.ts';
+import { SyncPromise } from './sync-promise.ts';
 
 export interface ReplicatorParts {
   /** Absolute. */
   dataFolder: string;
   uploads: SegmentUploads;
+  /** Is told whose each sandbox is. */
+  bundles?: Pick<BundleWriter, 'note'>;
   cutter: Cutter;
   clock: Clock;
   log: Logger;
   /** The term of this host. */
   term: number;
   /** What is promised for a sandbox. */
-  classOf: (row: InstanceRow) => ReplicateClass;
+  classOf: (row: Pick<InstanceRow, 'tenant' | 'replicate'>) => ReplicateClass;
+  /** The row of a sandbox as it is now. */
+  rowOf: (id: InstanceId) => Promise<InstanceRow | null>;
+  /** Resolves with whether the store has the copy that a sandbox which was never awake is made of. */
+  copyStored: (row: InstanceRow) => Promise<boolean>;
+  /** Resolves with whether the store has what the registry committed by now; false: it is away. */
+  registryStored: () => Promise<boolean>;
   spoolBytes: number;
   /** The history of a sandbox has a gap of moments; `why` is a clause. */
   onGap: (id: InstanceId, why: string) => void;
 }
 
-interface OpenFile {
-  file: ShippedFile;
-  everyMs: number;
-  /** Monotonic milliseconds of the last look. */
-  lookedMs: number;
-  /** Monotonic milliseconds since when something was seen that the store has not; null: it has everything. */
-  behindSinceMs: number | null;
-  isOpen: boolean;
-  /** Absolute. */
-  path: string;
-  mark: ShippedMark;
-}
-
 export class Replicator implements ReplicaOfFiles {
   readonly #parts: ReplicatorParts;
-  readonly #folder: string;
   readonly #spool: string;
-  readonly #positions: Positions;
   readonly #uploads: SegmentUploads;
-  readonly #open = new Map<string, OpenFile>();
-  /** Deleted since the start: what was being cut of them then is given up. */
-  readonly #dropped = new Set<string>();
-  /** Sandboxes whose file at rest the store has not. */
-  readonly #stale = new Set<InstanceId>();
-  /** What is done at the rest of a sandbox, after its filing. */
-  readonly #resting = new Map<string, Promise<void>>();
+  readonly #open: OpenReplicas;
+  readonly #resting: RestingReplicas;
   /** Newest time of each sandbox that was shipped since the start. */
   readonly #shippedMs = new Map<string, number>();
-  #timer: NodeJS.Timeout | null = null;
-  #fast: NodeJS.Timeout | null = null;
-  #onStale: () => void = () => undefined;
+  /** Files at rest that are being shipped whole. */
+  readonly #wholes = new Map<InstanceId, Promise<void>>();
+  /** Holds answers about `sync` sandboxes back. */
+  readonly answers: AnswerBarrier;
+  #shipResting: (row: InstanceRow) => Promise<void> = async () => undefined;
 
   constructor(parts: ReplicatorParts) {
     this.#parts = parts;
-    this.#folder = join(parts.dataFolder, 'replica');
-    this.#spool = join(this.#folder, 'spool');
-    this.#positions = new Positions(join(this.#folder, 'positions'));
-    this.#uploads = parts.uploads;
-    this.#uploads.onShipped((segment) => this.#shipped(segment));
-    this.#uploads.onLost((id) => void this.#lost(id as InstanceId));
+    const { uploads, log, classOf, rowOf, copyStored, registryStored } = parts;
+    const folder = join(parts.dataFolder, 'replica');
+    this.#spool = join(folder, 'spool');
+    this.#uploads = uploads;
+    this.#open = new OpenReplicas(uploads);
+    const isOpen = (id: InstanceId) => this.#open.has(id);
+    this.#resting = new RestingReplicas({ folder: join(folder, 'positions'), uploads, log, isOpen });
+    this.answers = new SyncPromise({
+      ...{ open: this.#open, resting: this.#resting, uploads, classOf, rowOf, copyStored, registryStored },
+      shipResting: (row) => this.#shipResting(row),
+    });
+    uploads.keepFoldersOf((id) => id === REGISTRY_ID || this.#open.has(id as InstanceId));
+    uploads.onShipped((segment) => this.#shipped(segment));
+    uploads.onLost((id) => void this.#lost(id as InstanceId));
   }
 
   /** Reads where replicas end, and what an earlier process left in the spool. Before any sandbox wakes. */
   async prepare(): Promise<void> {
     await makeFolder(this.#spool);
-    await this.#positions.open();
     for (const segment of await tidySpools(this.#spool)) this.#uploads.add(segment);
-    // Where something is missing between the store and a position, what followed could not be restored.
-    for (const [id, position] of this.#positions.all()) {
-      if (!position.isShipped && !leadsTo(this.#uploads.waiting(id), position)) this.replaced(id as InstanceId);
-    }
+    await this.#resting.open();
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
+    this.#open.start();
   }
 
   /** Ships what is open once more, and ends. What the store has not yet stays in the spool. */
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    if (this.#fast !== null) clearTimeout(this.#fast);
-    await Promise.allSettled([...this.#open.values()].map(({ file }) => file.ship()));
-    await Promise.allSettled(this.#resting.values());
+    await this.#open.stop();
+    await this.#resting.settled();
   }
 
   get spoolBytes(): number {
@@ -119,45 +111,73 @@ export class Replicator implements ReplicaOfFiles {
     return this.#uploads.away;
   }
 
+  /** Up to where the store was given the replica of each sandbox. */
+  storedUpTo(): StoredUpTo[] {
+    return [...this.#resting.storedUpTo(), ...this.#open.points.all()];
+  }
+
+  /** The store lacks what it was given of a sandbox: unless another series has begun since, one begins. */
+  shipAnew({ id, series }: StoredUpTo): void {
+    const known = this.storedUpTo().find((point) => point.id === id);
+    if (known === undefined || compareSeries(known.series, series) !== 0) return;
+    const why = 'the store lacks what it was given';
+    if (!this.#open.has(id as InstanceId)) this.#parts.onGap(id as InstanceId, why);
+    void this.#lost(id as InstanceId, why);
+  }
+
   /** Sandboxes at rest that are still to be shipped. */
   get stale(): ReadonlySet<InstanceId> {
-    return this.#stale;
+    return this.#resting.stale;
   }
 
   /** Calls back when there is one more of them. */
   onStale(listener: () => void): void {
-    this.#onStale = listener;
+    this.#resting.onStale(listener);
   }
 
-  /** How far each open file is behind, and how far it may be, in milliseconds. */
-  lags(): { behindMs: number; promisedMs: number }[] {
-    const now = performance.now();
-    return [...this.#open.values()].map(({ behindSinceMs, everyMs }) => ({
-      behindMs: behindSinceMs === null ? 0 : now - behindSinceMs,
-      promisedMs: everyMs,
-    }));
+  /** `ship`: ships the file of a row at rest, now. */
+  onWanted(ship: (row: InstanceRow) => Promise<void>): void {
+    this.#shipResting = ship;
+  }
+
+  /** What is promised of a sandbox was changed. */
+  reclassified(row: InstanceRow): void {
+    this.#open.note(row);
+    this.#open.reclassify(this.#parts.classOf);
+  }
+
+  /** What is promised of tenants was changed. */
+  reclassify(): void {
+    this.#open.reclassify(this.#parts.classOf);
+  }
+
+  /**
+   * How far each file that is open is behind, and each at rest of which the store lacks something, and how far they may
+   * be, in milliseconds.
+   */
+  lags(): { behindMs: number; promisedMs: number; isAwake: boolean }[] {
+    return [
+      ...this.#open.lags().map((lag) => ({ ...lag, isAwake: true })),
+      ...this.#resting.lags().map((lag) => ({ ...lag, isAwake: false })),
+    ];
   }
 
   describe(row: InstanceRow): ReplicaStatus {
-    return { ...this.pointOf(row), replicate: replicateText(this.#parts.classOf(row)) };
+    const replicate = this.#parts.classOf(row);
+    const isFromNextWake = this.#open.isFromNextWake(row.id, replicate);
+    return { ...this.pointOf(row), replicate: replicateText(replicate), isFromNextWake };
   }
 
   pointOf(row: InstanceRow): RecoveryPoint {
     const { id } = row;
     const open = this.#open.get(id);
-    if (open !== undefined) {
-      const atMs = this.#shippedMs.get(id) ?? this.#positions.get(id)?.timeMs ?? null;
-      const { behindSinceMs } = open;
-      const behindMs = behindSinceMs === null ? 0 : Math.round(performance.now() - behindSinceMs);
-      // Before the first look nobody knows.
-      return { atMs, behindMs: atMs === null && behindSinceMs === null ? null : behindMs, as: 'live' };
-    }
-    const position = this.#positions.get(id);
-    if (position !== null && row.file !== null && isFileOf(position, restedOf(row.file)) && position.isShipped) {
-      return { atMs: position.timeMs, behindMs: 0, as: 'filed' };
-    }
-    const atMs = this.#shippedMs.get(id) ?? position?.timeMs ?? null;
-    return { atMs, behindMs: null, as: atMs === null ? 'none' : 'filed' };
+    const shippedMs = this.#shippedMs.get(id) ?? null;
+    if (open === undefined) return this.#resting.pointOf(row, shippedMs);
+    const atMs = shippedMs ?? this.#resting.timeMs(id);
+    const { behindSinceMs } = open;
+    const behindMs = behindSinceMs === null ? 0 : Math.round(performance.now() - behindSinceMs);
+    // Before the first look nobody knows.
+    return { atMs, behindMs: atMs === null && behindSinceMs === null ? null : behindMs, as: 'live' };
   }
 
   /** Cuts what a sandbox has committed by now, without waiting for the store. */
@@ -178,35 +198,33 @@ export class Replicator implements ReplicaOfFiles {
   opening(row: InstanceRow, path: string): void {
     const { id } = row;
     const replicate = this.#parts.classOf(row);
-    if (!shipsCommits(replicate)) return;
-    const position = this.#positions.get(id);
-    const isKnown = position !== null && row.file !== null && isFileOf(position, restedOf(row.file));
-    const point: SeriesPoint | null = isKnown && !this.#stale.has(id) ? position : null;
+    if (!shipsCommits(replicate)) {
+      this.#open.addOther(row);
+      return;
+    }
+    this.#parts.bundles?.note(id, row.tenant);
+    const position = this.#resting.positionOf(row);
+    const point: SeriesPoint | null = this.stale.has(id) ? null : position;
     if (point !== null && position?.isShipped) this.#shippedMs.set(id, point.timeMs);
     const mark = new ShippedMark(path);
-    this.#open.get(id)?.file.letLogGo();
-    this.#open.get(id)?.mark.close();
-    this.#open.set(id, {
-      mark,
-      file: this.#shippedFile(id, path, point, {
-        confirm: (at) => mark.confirm(at),
-        onGap: (why) => this.#parts.onGap(id, why),
-      }),
-      everyMs: replicate.everyMs,
-      lookedMs: performance.now(),
-      behindSinceMs: null,
-      isOpen: false,
-      path,
-    });
+    const told = {
+      confirm: mark.confirm.bind(mark),
+      onGap: (why: string) => this.#parts.onGap(id, why),
+    };
+    const file = this.#shippedFile(id, path, point, told);
+    const behindSinceMs = this.#resting.behindSinceMs(id);
+    this.#open.add(
+      row,
+      { mark, file, everyMs: everyMsOf(replicate), behindSinceMs, path },
+      position?.isShipped ? point : null,
+    );
   }
 
   opened(id: InstanceId): void {
     const open = this.#open.get(id);
     if (open === undefined) return;
     open.isOpen = true;
-    this.#stale.delete(id);
-    // From here on the file is another one than at rest.
-    void this.#positions.remove(id).catch((error) => this.#warn(id, error));
+    this.#resting.opened(id);
   }
 
   closing(id: InstanceId): void {
@@ -232,103 +250,87 @@ export class Replicator implements ReplicaOfFiles {
 
   rested(row: InstanceRow, file: string, record: FileRecord | null): void {
     const { id } = row;
-    const open = this.#open.get(id);
-    if (open === undefined) {
-      if (this.#parts.classOf(row).kind !== 'off') void this.#track(id, this.#restedUnseen(id, record));
+    const open = this.#open.take(id);
+    if (open === null) {
+      if (this.#parts.classOf(row).kind !== 'off') void this.#resting.track(id, this.#resting.moved(id, record));
       return;
     }
-    this.#open.delete(id);
-    open.mark.close();
     const path = join(this.#parts.dataFolder, file);
-    void this.#track(id, this.#rest(id, open, path, record));
-  }
-
-  #track(id: InstanceId, work: Promise<void>): Promise<void> {
-    const tracked = work
-      .catch((error: unknown) => this.#warn(id, error))
-      .finally(() => {
-        if (this.#resting.get(id) === tracked) this.#resting.delete(id);
-      });
-    this.#resting.set(id, tracked);
-    return tracked;
-  }
-
-  /** The file of a sandbox that was not shipped has moved, and is the one that the replica has, or is another one. */
-  async #restedUnseen(id: InstanceId, record: FileRecord | null): Promise<void> {
-    await this.#resting.get(id);
-    const position = this.#positions.get(id);
-    if (this.#open.has(id) || this.#dropped.has(id)) return;
-    if (position === null || record === null || !isFileOf(position, restedOf(record))) this.replaced(id);
-    else
-      await this.#positions.set(id, {
-        ...position,
-        file: { ...position.file, sha256: record.sha256 ?? position.file.sha256 },
-      });
+    this.#resting.behind(id, open.behindSinceMs ?? undefined, open.everyMs);
+    void this.#resting.track(id, this.#rest(id, open, path, record));
   }
 
   replaced(id: InstanceId): void {
-    this.#stale.add(id);
-    void this.#positions.remove(id).catch((error) => this.#warn(id, error));
-    this.#onStale();
+    this.#resting.replaced(id);
   }
 
   async dropped(id: InstanceId): Promise<void> {
-    const open = this.#open.get(id);
-    open?.file.letLogGo();
-    open?.mark.close();
-    this.#open.delete(id);
-    this.#dropped.add(id);
-    await this.#resting.get(id);
-    this.#stale.delete(id);
+    this.#open.letGo(id);
+    await this.#resting.drop(id);
     this.#shippedMs.delete(id);
-    await this.#positions.remove(id);
     await this.#uploads.drop(id);
   }
 
   /** Lets go of what is on its way of a sandbox. Resolves once nothing of it can reach the store any more. */
   async giveUp(id: InstanceId): Promise<void> {
     await this.dropped(id);
+    await this.#uploads.forget(id);
     await this.#uploads.whenShipped(id);
   }
 
-  /** Ships a file at rest whole, as a new series; `path` (absolute) is a copy that nobody changes. */
+  /** Whether a file at rest of so many bytes may be shipped now. */
+  hasRoomFor(bytes: number): boolean {
+    const { spoolBytes } = this.#parts;
+    return hasRoomFor({ spool: this.#spool, uploads: this.#uploads, spoolBytes }, bytes);
+  }
+
+  /**
+   * Ships a file at rest whole, as a new series, unless another call has; `path` (absolute) is a copy that nobody
+   * changes. One at a time of each: an answer that waits and the background may want the same.
+   */
   async shipWhole(row: InstanceRow, path: string): Promise<void> {
-    const { id, file } = row;
-    if (file === null || this.#open.has(id) || this.#dropped.has(id)) return;
+    const before = this.#wholes.get(row.id) ?? Promise.resolve();
+    const shipping = before.catch(() => undefined).then(() => this.#shipWhole(row, path));
+    this.#wholes.set(row.id, shipping);
+    try {
+      await shipping;
+    } finally {
+      if (this.#wholes.get(row.id) === shipping) this.#wholes.delete(row.id);
+    }
+  }
+
+  async #shipWhole(row: InstanceRow, path: string): Promise<void> {
+    const { id, file, tenant } = row;
+    if (file === null || this.#resting.positionOf(row) !== null) return;
+    // A copy of what it was before it woke would be the newest series, and older.
+    const present = (await this.#parts.rowOf(id))?.file;
+    if (present?.mtimeNs !== file.mtimeNs || present.size !== file.size) return;
+    if (this.#open.has(id) || this.#resting.isDropped(id)) return;
+    if (!this.hasRoomFor(bytesAtNow(path))) return;
+    this.#parts.bundles?.note(id, tenant);
     const shipped = this.#shippedFile(id, path, null, { confirm: () => undefined, onGap: () => undefined });
-    if (shipped.isSpoolFull) return;
-    await this.#track(id, shipped.shipLast());
-    if (shipped.point === null || this.#open.has(id)) return;
-    this.#stale.delete(id);
-    await this.#note(id, shipped.point, restedOf(file));
+    await this.#resting.track(id, shipped.shipLast());
+    if (shipped.point !== null && !this.#open.has(id)) await this.#resting.shippedWhole(id, shipped.point, file);
   }
 
   /** Whether the replica of a row at rest ends with its file. */
   hasFileOf(row: InstanceRow): boolean {
-    const position = this.#positions.get(row.id);
-    return position !== null && row.file !== null && isFileOf(position, restedOf(row.file));
+    return this.#resting.positionOf(row) !== null;
   }
 
-  async #rest(id: InstanceId, open: OpenFile, path: string, record: FileRecord | null): Promise<void> {
+  async #rest(id: InstanceId, open: OpenReplica, path: string, record: FileRecord | null): Promise<void> {
     const point = await open.file.rest(path);
+    if (!this.#open.has(id)) await removeEmpty(join(this.#spool, id), 1);
     const stamp = record ?? stampOf(path);
-    const rested = stamp === null ? null : restedOf({ sha256: null, ...stamp });
-    if (point === null || rested === null) {
+    if (point === null || stamp === null) {
       this.replaced(id);
       return;
     }
-    if (this.#open.has(id)) return;
-    await this.#note(id, point, rested).catch((error) => this.#warn(id, error));
-  }
-
-  async #note(id: InstanceId, point: SeriesPoint, { size, inode, mtimeNs, sha256 }: RestedFile) {
-    if (this.#dropped.has(id)) return this.#uploads.drop(id);
-    const isShipped = this.#uploads.waiting(id).length === 0;
-    await this.#positions.set(id, { ...point, isShipped, file: { size, inode, mtimeNs, sha256 } });
+    if (!this.#open.has(id)) await this.#resting.note(id, point, { sha256: null, ...stamp });
   }
 
   #shippedFile(
-    id: string,
+    id: InstanceId,
     file: string,
     point: SeriesPoint | null,
     told: Pick<ShippedFileParts, 'confirm' | 'onGap'>,
@@ -337,64 +339,21 @@ export class Replicator implements ReplicaOfFiles {
     const spool = join(this.#spool, id);
     const uploads = this.#uploads;
     const parts = { id, file, spool, term, cutter, uploads, clock, log, spoolBytes, ...told };
-    return new ShippedFile(parts, point, this.#lastTimeMs(id));
+    const lastTimeMs = Math.max(this.#resting.timeMs(id) ?? 0, this.#shippedMs.get(id) ?? 0);
+    return new ShippedFile(parts, point, lastTimeMs);
   }
 
-  #lastTimeMs(id: string): number {
-    return Math.max(this.#positions.get(id)?.timeMs ?? 0, this.#shippedMs.get(id) ?? 0);
-  }
-
-  #look(): void {
-    const now = performance.now();
-    for (const [id, open] of this.#open) {
-      if (!open.isOpen || !open.file.isBehind) continue;
-      open.behindSinceMs ??= now;
-      if (now - open.lookedMs < open.everyMs - LOOK_MS / 2 && !open.file.isLong) continue;
-      open.lookedMs = now;
-      void this.#ship(id, open);
-    }
-  }
-
-  async #ship(id: string, open: OpenFile): Promise<void> {
-    const bytes = await open.file.ship();
-    if (bytes >= FAST_BYTES) this.#lookSoon(id);
-    if (!open.file.isBehind && this.#uploads.waiting(id).length === 0) open.behindSinceMs = null;
-  }
-
-  #lookSoon(id: string): void {
-    this.#fast ??= setTimeout(() => {
-      this.#fast = null;
-      const open = this.#open.get(id);
-      if (open?.isOpen) void this.#ship(id, open);
-    }, FAST_LOOK_MS).unref();
-  }
-
-  async #lost(id: InstanceId): Promise<void> {
-    await this.#resting.get(id);
+  async #lost(id: InstanceId, why = 'a segment was lost before it was stored'): Promise<void> {
+    await this.#resting.whenRested(id);
     const open = this.#open.get(id);
-    if (open !== undefined) open.file.endSeries('a segment was lost before it was stored');
-    else if (this.#positions.get(id) !== null) this.replaced(id);
+    if (open !== undefined) open.file.endSeries(why);
+    else this.#resting.lost(id);
   }
 
   #shipped(segment: SpooledSegment): void {
     const id = segment.id as InstanceId;
     this.#shippedMs.set(id, Math.max(this.#shippedMs.get(id) ?? 0, segment.timeMs));
-    const open = this.#open.get(id);
-    if (open !== undefined) {
-      if (this.#uploads.waiting(id).length === 0 && !open.file.isBehind) open.behindSinceMs = null;
-      return;
-    }
-    const position = this.#positions.get(id);
-    if (position === null || position.isShipped) return;
-    if (position.txid !== segment.max || seriesName(position.series) !== seriesName(segment.series)) return;
-    void this.#positions.set(id, { ...position, isShipped: true }).catch((error) => this.#warn(id, error));
+    if (this.#open.has(id)) this.#open.shipped(id, segment);
+    else this.#resting.shipped(segment);
   }
-
-  #warn(id: string, error: unknown): void {
-    this.#parts.log.warn({ id, error: messageOf(error) }, 'where a replica ends was not noted');
-  }
-}
-
-function restedOf({ size, inode, mtimeNs, sha256 }: RestedFile): RestedFile {
-  return { size, inode, mtimeNs, sha256 };
 }

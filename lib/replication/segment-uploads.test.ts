@@ -6,11 +6,13 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLogger } from '../base/log.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
+import { storeAway } from '../storage/object-store/store-errors.ts';
 import { newSeries, segmentFile, segmentName, seriesName } from './replica-names.ts';
-import { SegmentUploads, type SpooledSegment } from './segment-uploads.ts';
+import { SegmentUploads } from './segment-uploads.ts';
+import type { SpooledSegment } from './spooled-segment.ts';
 import { canUse } from './testing/can-use.ts';
 
-const SOON = { timeout: 60_000 };
+const SOON = { timeout: 240_000 };
 let folder: string;
 let store: ObjectStore;
 const shipped: string[] = [];
@@ -67,6 +69,69 @@ test('what a store that is away did not take arrives once it is back, each once 
   await sending.whenShipped('a');
   expect(shipped).toEqual(['a 1', 'a 2']);
   expect(sending.away).toBeNull();
+  await sending.stop();
+});
+
+test('a store that answers and takes nothing is away all the time, and back once it has taken something', async () => {
+  let [isFull, refused] = [true, 0];
+  const full: ObjectStore = {
+    ...store,
+    upload: async (name, path, options) => {
+      if (!isFull) return store.upload(name, path, options);
+      refused += 1;
+      throw storeAway('full');
+    },
+  };
+  const sending = new SegmentUploads({ store: full, log: createLogger('silent'), isBack: () => canUse(store) });
+  const seen = new Set<number | null>();
+  const watch = setInterval(() => seen.add(sending.away?.sinceMs ?? null), 1);
+  sending.add(spooled('large', 1, 5000));
+  sending.add(spooled('a', 1));
+  await vi.waitFor(() => expect(sending.away?.why).toContain('it is full'), SOON);
+  seen.clear();
+  const before = refused;
+  await vi.waitFor(() => expect(refused).toBeGreaterThan(before + 2), SOON);
+  clearInterval(watch);
+  expect([...seen]).toHaveLength(1);
+  expect(seen).not.toContain(null);
+  isFull = false;
+  await Promise.all([sending.whenShipped('a'), sending.whenShipped('large')]);
+  expect(sending.away).toBeNull();
+  await sending.stop();
+});
+
+test('a store that answers is back where nothing waits for it', async () => {
+  const sending = new SegmentUploads({
+    store: { ...store, upload: () => Promise.reject(storeAway('full')) },
+    log: createLogger('silent'),
+    isBack: () => canUse(store),
+  });
+  sending.add(spooled('a', 1));
+  await vi.waitFor(() => expect(sending.away).not.toBeNull(), SOON);
+  await sending.drop('a');
+  await vi.waitFor(() => expect(sending.away).toBeNull(), SOON);
+  await sending.stop();
+});
+
+test('what is missing in the store is no segment that is gone from the spool', async () => {
+  const lost: string[] = [];
+  let failures = 0;
+  const sending = new SegmentUploads({
+    store: {
+      ...store,
+      upload: async (name, path, options) => {
+        failures += 1;
+        if (failures === 1) throw Object.assign(new Error('ENOENT: rename'), { code: 'ENOENT', syscall: 'rename' });
+        return store.upload(name, path, options);
+      },
+    },
+    log: createLogger('silent'),
+    isBack: () => canUse(store),
+  });
+  sending.onLost((id) => lost.push(id));
+  sending.add(spooled('a', 1));
+  await sending.whenShipped('a');
+  expect([failures > 1, lost]).toEqual([true, []]);
   await sending.stop();
 });
 

@@ -24,3 +24,13 @@ export function isLongSeries({ series, baseBytes, sinceBytes }: SeriesPoint, now
   if (sinceBytes > Math.max(LEAST_SERIES_BYTES, SERIES_TO_BASE * baseBytes)) return true;
   return nowMs - begunMs(series) > MOST_SERIES_MS;
 }
+
+/** Where a series is with its base alone, of so many bytes. */
+export function begunAt(at: Pick<SeriesPoint, 'series' | 'txid' | 'timeMs'>, bytes: number): SeriesPoint {
+  return { ...at, baseBytes: bytes, sinceBytes: 0 };
+}
+
+/** Where it is with one more segment, of so many bytes. */
+export function wentOnTo(before: SeriesPoint, at: Pick<SeriesPoint, 'txid' | 'timeMs'>, bytes: number): SeriesPoint {
+  return { ...before, ...at, sinceBytes: before.sinceBytes + bytes };
+}

@@ -1,8 +1,21 @@
-/** What the replica of one open file is built from. */
+/** What the replica of one open file is built from, and what it cuts. */
+import { join } from 'node:path';
+import { makeFolderNow } from '../base/effects.ts';
 import type { Logger } from '../base/log.ts';
 import type { LogPosition } from './cut.ts';
 import type { Cutter } from './cutter.ts';
+import { type SegmentSeries, segmentFile, seriesName } from './replica-names.ts';
 import type { SegmentUploads } from './segment-uploads.ts';
+
+/** A segment that is about to be cut. */
+export interface SegmentTarget {
+  series: SegmentSeries;
+  level: number;
+  txid: number;
+  timeMs: number;
+  /** Absolute. */
+  path: string;
+}
 
 export interface ShippedFileParts {
   id: string;
@@ -11,7 +24,7 @@ export interface ShippedFileParts {
   /** Absolute folder of its spool. */
   spool: string;
   term: number;
-  cutter: Pick<Cutter, 'cutSegment' | 'cutBase' | 'cutFirstPage'>;
+  cutter: Pick<Cutter, 'cutSegment' | 'cutBase' | 'cutFirstPage' | 'walkLog'>;
   uploads: Pick<SegmentUploads, 'add' | 'drop' | 'waiting' | 'bytes' | 'away'>;
   clock: { now(): number };
   log: Logger;
@@ -23,4 +36,12 @@ export interface ShippedFileParts {
   confirm: (position: Pick<LogPosition, 'salts' | 'frames'>) => void;
   /** A new series begins because the former one could not be continued. */
   onGap: (why: string) => void;
+}
+
+/** A segment of a spool (absolute) that is about to be cut. Makes its folder; throws what the disk throws. */
+export function segmentIn(spool: string, segment: Omit<SegmentTarget, 'path'>): SegmentTarget {
+  const { series, level, txid } = segment;
+  const folder = join(spool, seriesName(series));
+  makeFolderNow(folder);
+  return { ...segment, path: join(folder, `${level}-${segmentFile(txid, txid)}`) };
 }

@@ -7,14 +7,16 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   utimesSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../base/clock.ts';
+import { observeEffects } from '../base/effects.ts';
 import { createLogger } from '../base/log.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
@@ -104,7 +106,7 @@ function seen(): Buffer {
 
 async function restored(): Promise<Buffer> {
   await uploads.whenShipped('a');
-  const moment = await findMoment(store, 'a', null);
+  const moment = await findMoment(store, 'a', null, null);
   if (moment === null) throw new Error('There is no moment.');
   const target = join(folder, 'restored.sqlite');
   await restoreMoment(store, moment, { target, tmp: join(folder, 'tmp') });
@@ -157,6 +159,23 @@ test('a log that was kept is shipped to its end after SQLite has removed it, and
   expect(next.point?.series).toEqual(point?.series);
   expect(hashOf(await restored())).toBe(hashOf(seen()));
   expect(gaps).toEqual([]);
+});
+
+test('while the store is away no base is written that a full spool has no room for, log included', async () => {
+  const shipped = shipping(null, 300_000);
+  write();
+  await shipped.ship();
+  await uploads.whenShipped('a');
+  rmSync(join(folder, 'store'), { recursive: true });
+  for (let more = 0; more < 8; more += 1) {
+    write(1_000_000);
+    await shipped.ship();
+    if (more === 0) await vi.waitFor(() => expect(uploads.away).not.toBeNull(), { timeout: 240_000 });
+  }
+  // Nothing was checkpointed: a base of the file alone would be small.
+  expect(statSync(file).size).toBeLessThan(100_000);
+  expect(gaps).toEqual(['the spool is full']);
+  expect(uploads.bytes).toBe(0);
 });
 
 test('times of segments grow, whatever the clock does', async () => {
@@ -248,12 +267,54 @@ test('a moment after which a segment is missing says that later ones cannot be m
     await shipped.ship();
   }
   await uploads.whenShipped('a');
-  const whole = await findMoment(store, 'a', null);
+  const whole = await findMoment(store, 'a', null, null);
   expect(whole?.isShort).toBe(false);
   const missing = whole?.chain[2];
   if (missing === undefined) throw new Error('There is no such segment.');
   rmSync(join(folder, 'store', segmentName(missing)));
-  const short = await findMoment(store, 'a', null);
+  const short = await findMoment(store, 'a', null, null);
   expect(short?.chain.at(-1)?.max).toBe(missing.max - 1);
   expect(short?.isShort).toBe(true);
+});
+
+test('a base whose log is not in the store yet is no moment: what was whole before it is', async () => {
+  const shipped = shipping();
+  write();
+  await shipped.ship();
+  await uploads.whenShipped('a');
+  const before = await findMoment(store, 'a', null, null);
+  shipped.endSeries('it is tested');
+  for (let more = 0; more < 30; more += 1) write(1_000_000);
+  await shipped.ship();
+  await uploads.whenShipped('a');
+  const after = await findMoment(store, 'a', null, null);
+  // All of the log is one segment, however long it is.
+  expect(after?.chain.map(({ level, max }) => [level, max])).toEqual([
+    [9, 1],
+    [0, 2],
+  ]);
+  const first = after?.chain[1];
+  if (first === undefined) throw new Error('There is no segment.');
+  rmSync(join(folder, 'store', segmentName(first)));
+  const left = await findMoment(store, 'a', null, null);
+  expect(left).toMatchObject({ series: before?.series, timeMs: before?.timeMs, isShort: true });
+});
+
+test('a log that cannot be removed from the spool costs no series', async () => {
+  const shipped = shipping();
+  write();
+  await shipped.ship();
+  shipped.keepLog();
+  write();
+  db.exec('PRAGMA wal_checkpoint(PASSIVE); PRAGMA journal_mode = DELETE');
+  db.close();
+  observeEffects({
+    before({ kind, path }) {
+      if (kind === 'remove' && path.includes('/log-')) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+    },
+  });
+  const point = await shipped.rest(file).finally(() => observeEffects(null));
+  expect(point).not.toBeNull();
+  expect(hashOf(await restored())).toBe(hashOf(readFileSync(file)));
+  expect(gaps).toEqual([]);
 });

@@ -3,17 +3,20 @@
  * Everything here runs in order, one step at a time. What cannot be shown to follow the segment before begins a new
  * series with a base.
  */
-import { join } from 'node:path';
-import { linkFileNow, makeFolderNow, syncFolderNow, unlinkFile, unlinkFileNow } from '../base/effects.ts';
+import { syncFolderNow, unlinkFile } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
-import { bytesAtNow, lookAtNow } from '../base/strangers-file.ts';
+import { bytesAtNow } from '../base/strangers-file.ts';
 import type { CutResult, LogPosition } from './cut.ts';
 import { cutNow } from './cut-now.ts';
-import { BASE_LEVEL, newSeries, type SegmentSeries, segmentFile, seriesName } from './replica-names.ts';
-import { isLongSeries, type SeriesPoint } from './series-point.ts';
-import type { ShippedFileParts } from './shipped-file-parts.ts';
+import { KeptLog } from './kept-log.ts';
+import { hasMoreThan, isSettled, logStamp } from './log-end.ts';
+import type { LogEnd } from './log-walk.ts';
+import { BASE_LEVEL, newSeries } from './replica-names.ts';
+import { begunAt, isLongSeries, type SeriesPoint, wentOnTo } from './series-point.ts';
+import { type SegmentTarget, type ShippedFileParts, segmentIn } from './shipped-file-parts.ts';
 import { syncSpooled } from './spool.ts';
 import { spoolCutter } from './spool-cutter.ts';
+import { SpoolRoom } from './spool-room.ts';
 
 /** Frames of a log above which it may be written over, once they are safe: SQLite's own default. */
 const CONFIRM_FRAMES = 1000;
@@ -28,17 +31,9 @@ const MOST_BASES = 3;
 /** Confirms nothing. */
 const NOWHERE = { salts: '0'.repeat(16), frames: 0 };
 
-/** A segment that is about to be cut. */
-interface Target {
-  series: SegmentSeries;
-  level: number;
-  txid: number;
-  timeMs: number;
-  path: string;
-}
-
 export class ShippedFile {
   readonly #parts: ShippedFileParts;
+  readonly #room: SpoolRoom;
   #point: SeriesPoint | null;
   #lastTimeMs: number;
   /** Of the last frame that was cut; null before the first of a log. */
@@ -49,17 +44,20 @@ export class ShippedFile {
   /** The page that entering WAL writes beside the log is still to be cut. */
   #isEntering = true;
   #seen = '';
+  /** A stamp that shows by itself that nothing was written since. */
+  #settled = '';
   /** Nobody writes the log any more, and it was cut to its end. */
   #isLast = false;
-  /** Absolute; where the log is read once its process was told to close. */
-  #kept: string | null = null;
+  /** Where the log is read once its process was told to close. */
+  readonly #kept: KeptLog;
   #work: Promise<unknown> = Promise.resolve();
   #isCutting = false;
-  #links = 0;
 
   /** `point`: where the replica of the file ends, which is as the file is now; null: a new series begins. */
   constructor(parts: ShippedFileParts, point: SeriesPoint | null, lastTimeMs: number) {
     this.#parts = { ...parts, cutter: spoolCutter(parts.cutter) };
+    this.#room = new SpoolRoom(parts);
+    this.#kept = new KeptLog(parts);
     this.#point = point;
     this.#lastTimeMs = lastTimeMs;
   }
@@ -75,7 +73,17 @@ export class ShippedFile {
 
   /** Whether something may have been committed that was not cut. Looks at the log's stat. */
   get isBehind(): boolean {
-    return this.#point === null || this.#stamp() !== this.#seen;
+    return this.#point === null || logStamp(this.#log()) !== this.#seen;
+  }
+
+  /** Whether everything that was committed by now was cut. Looks into a log that was written a moment ago. */
+  get isWhole(): boolean {
+    if (this.isBehind) return false;
+    const seen = this.#seen;
+    if (seen === this.#settled) return true;
+    if (hasMoreThan(this.#log(), this.#position)) return false;
+    if (isSettled(seen)) this.#settled = seen;
+    return true;
   }
 
   /** Whether something may have been committed to a log so long that its writer may soon wait for a confirmation. */
@@ -85,7 +93,7 @@ export class ShippedFile {
 
   /** Absolute: the second name of the log; null: it has one. */
   get keptLog(): string | null {
-    return this.#kept;
+    return this.#kept.path;
   }
 
   /**
@@ -93,7 +101,12 @@ export class ShippedFile {
    * rejects.
    */
   ship({ confirms = false }: { confirms?: boolean } = {}): Promise<number> {
-    return this.#next(() => this.#ship(confirms));
+    return this.#next(async () => (await this.#ship({ confirms })) ?? 0);
+  }
+
+  /** Cuts all that was committed by now; returns the point that has it, null when it could not be. Never rejects. */
+  shipAll(): Promise<SeriesPoint | null> {
+    return this.#next(async () => ((await this.#ship({ isCertain: true })) === null ? null : this.#point));
   }
 
   /**
@@ -114,7 +127,7 @@ export class ShippedFile {
       syncFolderNow(this.#parts.spool);
       this.#position = cut.position;
       this.#confirmed = cut.position;
-      this.#seen = this.#stamp();
+      this.#seen = logStamp(this.#log());
       this.#add(target, cut.bytes);
       return cut.position;
     } catch (error) {
@@ -133,14 +146,8 @@ export class ShippedFile {
    * SQLite removes it. Synchronous. What cannot be linked costs the series.
    */
   keepLog(): void {
-    const log = `${this.#parts.file}-wal`;
-    if (this.#kept !== null || lookAtNow(log)?.isFile() !== true) return;
-    this.#links += 1;
-    const kept = join(this.#parts.spool, `log-${process.pid}-${Date.now().toString(36)}-${this.#links}`);
     try {
-      makeFolderNow(this.#parts.spool);
-      linkFileNow(log, kept);
-      this.#kept = kept;
+      this.#kept.keep();
     } catch (error) {
       this.#gap(`its log could not be kept: ${messageOf(error)}`);
     }
@@ -148,16 +155,12 @@ export class ShippedFile {
 
   /** What comes next begins a new series: the former one has a hole. `why` is a clause. */
   endSeries(why: string): void {
-    void this.#next(async () => {
-      if (this.#point !== null) this.#gap(why);
-    });
+    void this.#next(async () => this.#point !== null && this.#gap(why));
   }
 
-  /** The process goes on with its log. */
+  /** The process goes on with its log. Never throws. */
   letLogGo(): void {
-    if (this.#kept === null) return;
-    unlinkFileNow(this.#kept);
-    this.#kept = null;
+    this.#kept.letGo();
   }
 
   /**
@@ -192,54 +195,55 @@ export class ShippedFile {
   }
 
   #log(): string {
-    return this.#kept ?? `${this.#parts.file}-wal`;
+    return this.#kept.path ?? `${this.#parts.file}-wal`;
   }
 
-  #stamp(): string {
-    const stat = lookAtNow(this.#log());
-    return stat === null ? 'none' : `${stat.ino}-${stat.size}-${stat.mtimeNs}`;
-  }
-
-  async #ship(confirms = false): Promise<number> {
-    const stamp = this.#stamp();
-    const isBehind = this.#point === null || stamp !== this.#seen;
+  /** Returns the bytes that were cut; null when they could not be. `isCertain`: whatever the log's stat says. */
+  async #ship({ confirms = false, isCertain = false } = {}): Promise<number | null> {
+    const stamp = logStamp(this.#log());
+    const isBehind = isCertain || this.#point === null || stamp !== this.#seen;
     if (!isBehind && !confirms) return 0;
     try {
-      if (this.#point === null && this.isSpoolFull) {
-        await this.#passOver();
+      if (this.#point === null && !(await this.#room.hasForBase(this.#parts.file, this.#log(), () => this.#walk()))) {
+        this.#passOver(await this.#walk());
         this.#seen = stamp;
         return 0;
       }
       const bytes = isBehind ? await this.#cut() : 0;
       if (isBehind) this.#seen = stamp;
+      this.#room.taken();
       await this.#confirmIfLong(confirms);
       return bytes;
     } catch (error) {
       // The disk refused, or a stranger's bytes did: the frames are in the log still.
       this.#parts.log.warn({ id: this.#parts.id, error: messageOf(error) }, 'a segment could not be cut');
-      return 0;
+      await this.#refused(error);
+      return null;
     }
   }
 
-  /** Whether there is no room for a base until the store can be used again. */
-  get isSpoolFull(): boolean {
-    const { uploads, spoolBytes, file } = this.#parts;
-    return uploads.away !== null && uploads.bytes + bytesAtNow(file) > spoolBytes;
+  /** What could not be cut stays in the log, until that is so long that its writer would wait. Never rejects. */
+  async #refused(error: unknown): Promise<void> {
+    if (error instanceof Error && 'syscall' in error) this.#room.refused();
+    if (bytesAtNow(this.#log()) < LONG_LOG_BYTES) return;
+    const end = await this.#walk().catch(() => null);
+    if (this.#kept.path !== null || end === null || end.bytes < LONG_LOG_BYTES) return;
+    if (this.#point !== null) this.#gap(`its log could not be cut: ${messageOf(error)}`);
+    this.#passOver(end);
+  }
+
+  #walk(): Promise<LogEnd | null> {
+    return this.#parts.cutter.walkLog({ log: this.#log(), position: this.#position });
   }
 
   /** Lets a log be written over of which nothing is shipped: a base follows once there is room for one. */
-  async #passOver(): Promise<void> {
-    const { spool, clock, confirm } = this.#parts;
-    if (this.#kept !== null) return;
-    makeFolderNow(spool);
-    const passed = { path: join(spool, 'passed'), txid: 1, timeMs: Math.max(clock.now(), 1) };
-    const cut = await this.#cutLog(passed, false);
-    if (cut.kind === 'gap') this.#position = null;
-    if (cut.kind !== 'segment') return;
-    await unlinkFile(passed.path);
-    this.#confirmed = cut.position;
+  #passOver(end: LogEnd | null): void {
+    if (this.#kept.path !== null) return;
+    this.#position = end?.position ?? null;
+    if (end === null) return;
+    this.#confirmed = end.position;
     this.#isTold = true;
-    confirm(cut.position);
+    this.#parts.confirm(end.position);
   }
 
   async #cut(): Promise<number> {
@@ -287,9 +291,10 @@ export class ShippedFile {
     if (base.kind === 'gap') return null;
     this.#position = base.position;
     const first = this.#target({ ...started, txid, timeMs: target.timeMs }, 0, target.timeMs + 1);
-    const cut = await this.#cutLog(first, true);
-    if (cut.kind === 'gap') {
+    const cut = await this.#cutLog(first, true, Number.MAX_SAFE_INTEGER).catch((error: unknown) => ({ error }));
+    if ('error' in cut || cut.kind === 'gap') {
       for (const unused of [target, first]) await unlinkFile(unused.path);
+      if ('error' in cut) throw cut.error;
       return null;
     }
     this.#add(target, base.bytes);
@@ -303,12 +308,13 @@ export class ShippedFile {
 
   /** What a process that has ended left is cut to its end first. */
   #mayEnd(point: SeriesPoint): boolean {
-    return this.#kept === null && isLongSeries(point, this.#parts.clock.now());
+    return this.#kept.path === null && isLongSeries(point, this.#parts.clock.now());
   }
 
   async #cutLog(
-    { path, txid, timeMs }: Pick<Target, 'path' | 'txid' | 'timeMs'>,
+    { path, txid, timeMs }: Pick<SegmentTarget, 'path' | 'txid' | 'timeMs'>,
     withFirstPage: boolean,
+    mostBytes = CUT_BYTES,
   ): Promise<CutResult> {
     const { cutter, file } = this.#parts;
     const cut = await cutter.cutSegment({
@@ -317,7 +323,7 @@ export class ShippedFile {
       position: this.#position,
       restartsAt: this.#confirmed,
       withFirstPage,
-      mostBytes: CUT_BYTES,
+      mostBytes,
       target: path,
       txid,
       timeMs,
@@ -345,19 +351,14 @@ export class ShippedFile {
     { series, txid }: SeriesPoint,
     level: number,
     timeMs = Math.max(this.#parts.clock.now(), this.#lastTimeMs + 1),
-  ): Target {
-    const folder = join(this.#parts.spool, seriesName(series));
-    makeFolderNow(folder);
-    const next = txid + 1;
-    return { series, level, txid: next, timeMs, path: join(folder, `${level}-${segmentFile(next, next)}`) };
+  ): SegmentTarget {
+    return segmentIn(this.#parts.spool, { series, level, txid: txid + 1, timeMs });
   }
 
-  #add({ series, level, txid, timeMs, path }: Target, bytes: number): void {
-    const before = this.#point;
+  #add({ series, level, txid, timeMs, path }: SegmentTarget, bytes: number): void {
+    const before = level === BASE_LEVEL ? null : this.#point;
     this.#point =
-      level === BASE_LEVEL || before === null
-        ? { series, txid, timeMs, baseBytes: bytes, sinceBytes: 0 }
-        : { ...before, txid, timeMs, sinceBytes: before.sinceBytes + bytes };
+      before === null ? begunAt({ series, txid, timeMs }, bytes) : wentOnTo(before, { txid, timeMs }, bytes);
     this.#lastTimeMs = timeMs;
     this.#parts.uploads.add({ id: this.#parts.id, series, level, min: txid, max: txid, path, bytes, timeMs });
   }
@@ -370,7 +371,7 @@ export class ShippedFile {
   /** Lets the log be written over once all of it is safe on this disk or in the store. */
   async #confirmIfLong(confirms: boolean): Promise<void> {
     const position = this.#position;
-    if (position === null || this.#kept !== null || this.#point === null) return;
+    if (position === null || this.#kept.path !== null || this.#point === null) return;
     const { confirmFrames = CONFIRM_FRAMES } = this.#parts;
     if (position.frames < confirmFrames && !confirms) return;
     const isConfirmed =
@@ -385,7 +386,12 @@ export class ShippedFile {
       // What the store takes makes room; until then the log keeps the frames.
       return;
     } else {
-      await syncSpooled(spool, this.#point.series, uploads.waiting(id));
+      await syncSpooled(spool, uploads.waiting(id)).catch(async (error: unknown) => {
+        // What the disk refused to keep may be wrong where it lies.
+        await uploads.drop(id);
+        this.#gap(`what waits for the store could not be made durable: ${messageOf(error)}`);
+        throw error;
+      });
     }
     this.#confirmed = position;
     this.#isTold = true;

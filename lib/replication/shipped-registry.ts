@@ -6,20 +6,20 @@
  * The registry's file and its index are opened here by nobody: closing any descriptor of them drops the locks of SQLite
  * in this process. Only its log is read here; bases are read by a process of their own.
  */
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { unlinkFile } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { lookAtNow } from '../base/strangers-file.ts';
+import { bytesAtNow, lookAtNow } from '../base/strangers-file.ts';
 import type { OpenLog, RegistryLogKeeper } from '../registry/log-keeper.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
-import type { BaseCut, BaseRequest, CutResult, LogPosition, SegmentRequest } from './cut.ts';
+import type { BaseCut, BaseRequest, LogPosition } from './cut.ts';
+import type { Cutter } from './cutter.ts';
 import { LogReader } from './log-reader.ts';
 import { removeOlder } from './older-series.ts';
-import { isFileOf, Positions, type RestedFile } from './positions.ts';
+import { isFileOf, Positions, type RestedFile, restedNow } from './positions.ts';
 import { compareSeries, REGISTRY_ID } from './replica-names.ts';
 import type { SegmentUploads } from './segment-uploads.ts';
 import type { SeriesPoint } from './series-point.ts';
@@ -52,7 +52,7 @@ export interface ShippedRegistryParts {
   /** Absolute. */
   dataFolder: string;
   uploads: SegmentUploads;
-  cutter: { cutSegment(request: SegmentRequest): Promise<CutResult> };
+  cutter: Pick<Cutter, 'cutSegment' | 'walkLog'>;
   /** Cuts a base in another process, which ends once `signal` is aborted. */
   cutBase: (request: BaseRequest, signal: AbortSignal) => Promise<BaseCut>;
   store: Pick<ObjectStore, 'list' | 'purge'>;
@@ -62,6 +62,8 @@ export interface ShippedRegistryParts {
   term: number;
   /** Bytes on this disk that wait for the store, at most, with those of sandboxes. */
   spoolBytes: number;
+  /** Its history has a gap of moments; `why` is a clause. */
+  onGap: (why: string) => void;
 }
 
 type Confirmed = Pick<LogPosition, 'salts' | 'frames'>;
@@ -115,7 +117,7 @@ export class ShippedRegistry implements RegistryLogKeeper {
       if (id === REGISTRY_ID) this.#shipped();
     });
     parts.uploads.onLost((id) => {
-      if (id === REGISTRY_ID) this.#shipping?.file.endSeries('a segment was lost before it was stored');
+      if (id === REGISTRY_ID) this.file?.endSeries('a segment was lost before it was stored');
     });
     this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
     this.#look();
@@ -126,23 +128,29 @@ export class ShippedRegistry implements RegistryLogKeeper {
     return this.#behindSinceMs === null ? 0 : Math.round(performance.now() - this.#behindSinceMs);
   }
 
-  /** Where its replica stands; null: nowhere yet. */
-  get point(): SeriesPoint | null {
-    return this.#shipping?.file.point ?? null;
+  /** As it is shipped now; null: not yet. */
+  get file(): ShippedFile | null {
+    return this.#shipping?.file ?? null;
   }
 
-  /** Resolves once the store has everything that is committed by now. */
-  async flush(): Promise<void> {
+  /** Resolves with the file as it is shipped now, once its series has begun. */
+  async begun(): Promise<ShippedFile> {
     for (;;) {
       const shipping = this.#shipping;
       this.#look();
       await this.#work;
-      if (shipping !== null && shipping === this.#shipping && shipping.file.point !== null) {
-        await shipping.file.ship();
-        break;
-      }
+      if (shipping !== null && this.isShipping(shipping.file) && shipping.file.point !== null) return shipping.file;
       await pause(POLL_MS);
     }
+  }
+
+  isShipping(file: ShippedFile): boolean {
+    return this.#shipping?.file === file;
+  }
+
+  /** Resolves once the store has everything that is committed by now. */
+  async flush(): Promise<void> {
+    await (await this.begun()).ship();
     await this.#parts?.uploads.whenShipped(REGISTRY_ID);
   }
 
@@ -175,13 +183,14 @@ export class ShippedRegistry implements RegistryLogKeeper {
     if (parts === null) return;
     const { uploads, store, dataFolder } = parts;
     for (; !isOver() && !this.#isStopped; await pause(POLL_MS)) {
-      const began = this.point?.series ?? null;
+      const began = this.file?.point?.series ?? null;
       if (began === null) {
         this.#look();
         continue;
       }
       await uploads.whenShipped(REGISTRY_ID);
-      if (this.point === null || compareSeries(this.point.series, began) !== 0) continue;
+      const now = this.file?.point?.series;
+      if (now === undefined || compareSeries(now, began) !== 0) continue;
       const spool = join(dataFolder, 'replica', 'spool', REGISTRY_ID);
       if (await removeOlder({ store, spool, id: REGISTRY_ID, since: began }, isOver)) return;
     }
@@ -318,7 +327,7 @@ export class ShippedRegistry implements RegistryLogKeeper {
     this.#lastTimeMs = Math.max(this.#lastTimeMs, shipping.file.lastTimeMs);
     this.#shipping = null;
     this.#safe = null;
-    void this.#parts?.uploads.drop(REGISTRY_ID).catch((error: unknown) => this.#warn(error));
+    void this.#parts?.uploads.forget(REGISTRY_ID).catch((error: unknown) => this.#warn(error));
   }
 
   #shippingFrom(parts: ShippedRegistryParts, point: SeriesPoint | null): Shipping {
@@ -334,11 +343,12 @@ export class ShippedRegistry implements RegistryLogKeeper {
         term,
         cutter: {
           cutSegment: (request) =>
-            cutter.cutSegment({ ...request, main: { bytes: sizeOf(file) }, withFirstPage: false }),
+            cutter.cutSegment({ ...request, main: { bytes: bytesAtNow(file) }, withFirstPage: false }),
           cutBase: (request) => {
             this.#isBeginning = true;
             return cutBase({ ...request, main: file }, signal);
           },
+          walkLog: (request) => cutter.walkLog(request),
           cutFirstPage: async () => ({ kind: 'gap', why: 'the registry does not rest' }),
         },
         uploads: {
@@ -362,7 +372,7 @@ export class ShippedRegistry implements RegistryLogKeeper {
         confirm: (position) => {
           if (!signal.aborted) this.#confirmed(position);
         },
-        onGap: (why) => log.warn({ why }, 'the replica of the registry begins anew'),
+        onGap: parts.onGap,
       },
       point,
       this.#lastTimeMs,
@@ -384,15 +394,3 @@ export class ShippedRegistry implements RegistryLogKeeper {
 
 const mostNow = ({ frames }: Confirmed) => Math.max(NOW_BYTES, frames * FRAME_BYTES * NOW_SHARE);
 const isSame = (one: Confirmed, other: Confirmed) => one.salts === other.salts && one.frames === other.frames;
-
-/** What identifies the registry's file at rest; null when there is none. Its bytes are not read. */
-function restedNow(path: string): RestedFile | null {
-  const stat = lookAtNow(path);
-  if (stat === null || stat.size === 0n) return null;
-  const { size, ino, mtimeNs } = stat;
-  return { size: Number(size), inode: String(ino), mtimeNs: String(mtimeNs), sha256: null };
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}

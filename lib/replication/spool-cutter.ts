@@ -8,12 +8,13 @@ import { isThere } from '../base/is-there.ts';
 import { isCode } from '../storage/files.ts';
 import type { Cutter } from './cutter.ts';
 
-type CutterOfFiles = Pick<Cutter, 'cutSegment' | 'cutBase' | 'cutFirstPage'>;
+type CutterOfFiles = Pick<Cutter, 'cutSegment' | 'cutBase' | 'cutFirstPage' | 'walkLog'>;
 
 export function spoolCutter(cutter: CutterOfFiles): CutterOfFiles {
   return {
     cutSegment: (request) => inFolder(request.target, () => cutter.cutSegment(request)),
     cutBase: (request) => inFolder(request.target, () => cutter.cutBase(request)),
+    walkLog: (request) => cutter.walkLog(request),
     cutFirstPage: (request) => inFolder(request.target, () => cutter.cutFirstPage(request)),
   };
 }

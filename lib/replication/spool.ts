@@ -1,14 +1,14 @@
 /** What lies in the spool of one sandbox: segments that a process cut and did not store. */
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { syncFile, syncFolder, unlinkFile } from '../base/effects.ts';
+import { removeFolder, syncFile, syncFolder, unlinkFile } from '../base/effects.ts';
 import { isWinterdockError } from '../base/errors.ts';
 import { isThere } from '../base/is-there.ts';
 import { isCode } from '../storage/files.ts';
 import { namesIn } from '../storage/inventory.ts';
 import { verifySegment } from './ltx-reader.ts';
-import { compareSeries, parseSegmentName, type SegmentSeries, seriesName } from './replica-names.ts';
-import type { SpooledSegment } from './segment-uploads.ts';
+import { compareSeries, parseSegmentName, type SegmentSeries } from './replica-names.ts';
+import type { SpooledSegment } from './spooled-segment.ts';
 
 const SPOOLED = /^(\d)-([0-9a-f]{16}-[0-9a-f]{16}\.ltx)$/;
 
@@ -57,20 +57,34 @@ async function spooledSegment(id: string, series: string, name: string, path: st
   }
 }
 
-/** Makes segments of the spool of one sandbox (`folder`, absolute) durable. What the store has by now needs no disk. */
-export async function syncSpooled(
-  folder: string,
-  series: SegmentSeries,
-  segments: readonly SpooledSegment[],
-): Promise<void> {
-  for (const { path } of segments) {
-    await syncFile(path).catch((error) => {
-      if (!isCode(error, 'ENOENT')) throw error;
-    });
+/**
+ * Makes segments of the spool of one sandbox (`folder`, absolute) durable. What the store takes meanwhile leaves the
+ * list, and the disk with its folder: it needs neither.
+ */
+export async function syncSpooled(folder: string, segments: readonly SpooledSegment[]): Promise<void> {
+  const all = [...segments];
+  const folders = new Set(all.map(({ path }) => dirname(path)));
+  for (const { path } of all) await unlessGone(syncFile(path));
+  for (const path of folders) await unlessGone(syncFolder(path));
+  if (folders.size > 0) await unlessGone(syncFolder(folder));
+}
+
+async function unlessGone(syncing: Promise<void>): Promise<void> {
+  await syncing.catch((error) => {
+    if (!isCode(error, 'ENOENT')) throw error;
+  });
+}
+
+/** Removes a folder (absolute) that is empty, and so many in all above each other. Never rejects: others stay. */
+export async function removeEmpty(folder: string, count: number): Promise<void> {
+  let at = folder;
+  for (let left = count; left > 0; left -= 1, at = dirname(at)) {
+    const isRemoved = await removeFolder(at).then(
+      () => true,
+      () => false,
+    );
+    if (!isRemoved) return;
   }
-  if (segments.length === 0) return;
-  await syncFolder(join(folder, seriesName(series)));
-  await syncFolder(folder);
 }
 
 /** Its number as it sorts, whatever its level. */
@@ -90,6 +104,9 @@ export async function tidySpools(spool: string): Promise<SpooledSegment[]> {
       if ('segment' in found) segments.push(found.segment);
       else await unlinkFile(found.broken);
     }
+    const own = join(spool, id);
+    for (const series of [...namesIn(own)]) await removeEmpty(join(own, series), 1);
+    await removeEmpty(own, 1);
   }
   return segments;
 }

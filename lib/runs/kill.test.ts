@@ -95,7 +95,7 @@ test(`killed ${ROUNDS} times amid runs of each language, a server keeps what it 
       await vi.waitFor(async () => {
         const { json } = await server.call<SandboxRun>('GET', `${at('calls')}/runs/${done.id}`);
         expect(json).toMatchObject({ state: 'done', exit_code: round });
-      }, 60_000);
+      }, 240_000);
       const runs = new Map<Writer, SandboxRun>();
       for (const kind of Object.keys(WRITERS) as Writer[]) {
         await server.call('POST', `${at(kind)}/exec`, { command: `rm -f ${FILES[kind]}-a ${FILES[kind]}-b` });
@@ -129,7 +129,7 @@ test(`killed ${ROUNDS} times amid runs of each language, a server keeps what it 
       await new Promise((resolve) => setTimeout(resolve, draw(8)));
       expect(await killed.end('SIGKILL')).toBe('SIGKILL');
       if (await unanswered) answered += 1;
-      await vi.waitFor(() => expect(processesOf(folder)).toEqual([]), 60_000);
+      await vi.waitFor(() => expect(processesOf(folder)).toEqual([]), 240_000);
 
       server = await start(folder);
       const kept = await pairOf(server, 'calls', 'call');

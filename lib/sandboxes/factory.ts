@@ -32,6 +32,7 @@ import { PREFETCH_SECONDS, type PrefetchDeadlines, prefetch } from './files/pref
 import { copyRaw } from './files/raw-copy.ts';
 import { copyOut, Expansions, type ReadContext, read } from './files/reading.ts';
 import { withStorageErrors } from './files/storage-errors.ts';
+import { withHeldAnswers } from './held-answers.ts';
 import { archive } from './moves/archive.ts';
 import { removeSandbox } from './moves/delete.ts';
 import { freeze } from './moves/freeze.ts';
@@ -184,7 +185,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       };
     });
 
-  return withStorageErrors({
+  const unheld: Sandboxes = {
     resume,
     pause: (id, audit) => runtimes.use(id, (runtime) => pauseNow(engine, runtime, audit)),
     prefetch: (id, audit) => locked(id, (runtime) => prefetch(engine, prefetched, runtime, audit)),
@@ -219,6 +220,9 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     read: (id, request) => runtimes.use(id, (runtime) => read(engine, reading, runtime, request)),
     copyOut: (id, path, options) => runtimes.use(id, (runtime) => copyOut(engine, reading, runtime, path, options)),
     restore: (id, snapshot, audit) => locked(id, (runtime) => restore(engine, prefetched, runtime, snapshot, audit)),
+    reclassified: (row) => void tellReplica(engine, row.id, (replica) => replica.reclassified(row)),
+    recorded: async () => undefined,
+    requireRecordable: () => undefined,
     fileMade: (id) => void tellReplica(engine, id, (replica) => replica.replaced(id)),
     copyRaw: (id, folder) => runtimes.use(id, (runtime) => copyRaw(engine, runtime, folder)),
     async attach(id, attachment) {
@@ -288,7 +292,8 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       stopped ??= stop();
       return stopped;
     },
-  });
+  };
+  return withStorageErrors(withHeldAnswers(unheld, engine));
 
   async function stop(): Promise<void> {
     stopping.abort();
@@ -314,7 +319,10 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
 
 /** What is in memory about a sandbox, as callers see it. */
 /** On a server without a replica. */
-const NOT_REPLICATED: ReplicaStatus = { replicate: 'off', atMs: null, behindMs: null, as: 'none' };
+const NOT_REPLICATED: ReplicaStatus = {
+  ...{ replicate: 'off', isFromNextWake: false },
+  ...{ atMs: null, behindMs: null, as: 'none' },
+};
 
 function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): Omit<LiveStatus, 'upload' | 'replica'> {
   const warmSince = row.state === 'active' ? (runtime?.warmSince ?? null) : null;

@@ -1,11 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { lossyRegistry, seededLoss } from '../registry/testing/lossy-registry.ts';
 import { REQUEST, startTestEngine, type TestEngine } from './testing/test-engine.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let folder: string;
 let dock: TestEngine | null = null;

@@ -9,7 +9,7 @@ import { instanceId } from '../testing/plain-ids.ts';
 import { type ReplicaStage, startReplica } from './testing/replica-stage.ts';
 import { liveFile, REQUEST, startTestEngine, type TestEngine } from './testing/test-engine.ts';
 
-const SOON = { timeout: 60_000 };
+const SOON = { timeout: 240_000 };
 let folder: string;
 let dock: TestEngine;
 let replica: ReplicaStage;

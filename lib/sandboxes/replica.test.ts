@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../base/clock.ts';
+import { HeldStore } from '../replication/testing/held-store.ts';
 import { instanceId } from '../testing/plain-ids.ts';
 import type { InstanceProcess } from '../workers/protocol/instance.ts';
 import { type ReplicaStage, startReplica } from './testing/replica-stage.ts';
 import { liveFile, observeOpens, REQUEST, startTestEngine, type TestEngine } from './testing/test-engine.ts';
 
-const SOON = { timeout: 60_000 };
+const SOON = { timeout: 240_000 };
 let folder: string;
 let dock: TestEngine;
 let replica: ReplicaStage;
@@ -53,6 +54,22 @@ const restShipped = (id: string) =>
     return row;
   }, SOON);
 
+test('who writes without a pause is as far behind as the newest commit that the store has, and not since they began', async () => {
+  const held = new HeldStore();
+  await begin({ between: held.over });
+  await dock.create('a');
+  await dock.run('a', 'echo one > f.txt');
+  await shipped('a');
+  held.delayMs = 300;
+  const stored: number[] = [];
+  replica.uploads.onShipped(() => stored.push(performance.now()));
+  for (let round = 0; stored.length < 6; round += 1) await dock.run('a', `echo ${round} > f.txt`);
+  const row = await dock.registry.instances.get('a');
+  const { behindMs } = replica.files.pointOf({ ...row, id: instanceId('a') } as never);
+  // What was cut after the second one was stored has everything from before.
+  expect(behindMs).toBeLessThan(performance.now() - (stored[1] ?? 0));
+});
+
 test('what was committed is elsewhere, each second of it by itself', async () => {
   await begin();
   await dock.create('a');
@@ -81,6 +98,8 @@ test('a restore at a filing has exactly the bytes that were filed, and a wake go
     expect(restored.sha256).toBe(row.file?.sha256);
     expect(restored.sha256).toBe(hashOf(liveFile(dock, 'a')));
     allSeries.add(restored.series);
+    // Of what rests and is shipped nothing is in the spool, no folder either.
+    await vi.waitFor(() => expect(readdirSync(join(folder, 'data/replica/spool'))).toEqual([]), SOON);
   }
   expect(allSeries.size).toBe(1);
   expect(replica.gaps).toEqual([]);

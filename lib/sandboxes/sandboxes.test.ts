@@ -96,7 +96,7 @@ describe('what survives', () => {
     expect(await at.dock.get('a', '/note', 'tmp')).toBe('scratch');
   });
 
-  test('twenty cycles by hand and by the ladder, with edits in each, lose nothing', { timeout: 120_000 }, async () => {
+  test('twenty cycles by hand and by the ladder, with edits in each, lose nothing', async () => {
     await at.dock.create('a');
     const expected: string[] = [];
     for (let cycle = 0; cycle < 20; cycle += 1) {

@@ -7,6 +7,7 @@ import type { State } from '../lifecycle/states.ts';
 import type { Source, Thermal, Trigger, Via } from '../lifecycle/words.ts';
 import type { CopyContent } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
+import type { PromisedRow } from '../replication/answer-barrier.ts';
 import type { ReplicaStatus } from '../replication/replica-of-files.ts';
 import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
@@ -84,7 +85,9 @@ export interface StoreWork {
    * Brings every file home to this machine, verified; its row names it there then. Nothing may be uploaded meanwhile:
    * for an engine that was not started. `left`: what could not be brought, with the reason.
    */
-  bringHome(progress?: (done: number) => void): Promise<{ brought: number; left: { id: InstanceId; why: string }[] }>;
+  bringHome(
+    progress?: (done: number, bytes: number) => void,
+  ): Promise<{ brought: number; left: { id: InstanceId; why: string }[] }>;
   /** Removes what was superseded a day ago, as happens each hour; returns how many objects. */
   collect(): Promise<number>;
   /** Has the store read once more for each sandbox with a fault of its file, as happens now and then. */
@@ -233,6 +236,16 @@ export interface Sandboxes {
    * `conflict` for a sandbox that is awake, has no file yet or lives only in its process.
    */
   copyRaw(id: InstanceId, folder: string): Promise<RawCopy>;
+
+  /** Says that what is promised of a sandbox's replica was changed, in its row. */
+  reclassified(row: InstanceRow): void;
+  /**
+   * Resolves once the replica has the row, and the file, of a sandbox that was made or changed and whose answers wait
+   * for it (`sync`). Throws `not_replicated` with `committed: "local"`.
+   */
+  recorded(row: PromisedRow): Promise<void>;
+  /** Throws `not_replicated` while a sandbox whose answers would wait for the replica cannot be made. */
+  requireRecordable(row: PromisedRow): void;
 
   /** Says that a file was made for a new row by other means, as by an import: the replica ships it whole. */
   fileMade(id: InstanceId): void;

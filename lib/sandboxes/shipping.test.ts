@@ -116,8 +116,8 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
     await dock.put('a', '/b', 'second');
     const told = await since(async () => {
       process.kill(pids[0] as number, how);
-      await expect.poll(async () => (await row('a'))?.state, { timeout: 60_000 }).toBe('suspended');
-      await expect.poll(() => replica.rests.length, { timeout: 60_000 }).toBe(1);
+      await expect.poll(async () => (await row('a'))?.state, { timeout: 240_000 }).toBe('suspended');
+      await expect.poll(() => replica.rests.length, { timeout: 240_000 }).toBe(1);
     });
     expect(told).toEqual(['landed a', 'rested a']);
     expectWhole('a');
@@ -138,7 +138,7 @@ test.each([true, false])(
     const suspending = dock.sandboxes.suspend('a', REQUEST, { force });
     if (force) await suspending;
     else await expect(suspending).rejects.toMatchObject({ code: 'conflict' });
-    await expect.poll(() => replica.rests.length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => replica.rests.length, { timeout: 240_000 }).toBe(1);
     expectWhole('a');
     expect(await row('a')).toMatchObject({ state: 'suspended', pending: null });
     expect(await dock.get('a', '/a')).toBe('first');
@@ -168,7 +168,7 @@ test('after a kill of the server the log is shipped before the start recovers it
 test('a filing that is refused is taken back, and its process goes on', async () => {
   await awake('a');
   const running = dock.sandboxes.exec('a', { command: 'echo x > x; sleep 600' }, REQUEST).catch(() => {});
-  await expect.poll(() => dock.get('a', '/x'), { timeout: 60_000 }).not.toBeNull();
+  await expect.poll(() => dock.get('a', '/x'), { timeout: 240_000 }).not.toBeNull();
   const told = await since(() =>
     expect(dock.sandboxes.suspend('a', REQUEST)).rejects.toMatchObject({ code: 'conflict' }),
   );

@@ -6,8 +6,6 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { REQUEST, startTestEngine, type TestEngine } from './testing/test-engine.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
 let root: string;
 let docks: TestEngine[];
 
@@ -95,7 +93,7 @@ async function fill(dock: TestEngine): Promise<void> {
   // Its own background checks are recorded.
   for (const id of ['suspended', 'frozen', 'moving']) {
     await vi.waitFor(async () => expect((await dock.registry.instances.get(id))?.file?.quickCheck).toBe('ok'), {
-      timeout: 60_000,
+      timeout: 240_000,
     });
   }
 }

@@ -46,7 +46,7 @@ async function written(): Promise<void> {
         file.close();
       }
     },
-    { timeout: 60_000, interval: 10 },
+    { timeout: 240_000, interval: 10 },
   );
 }
 

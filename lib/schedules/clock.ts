@@ -11,7 +11,7 @@ import { armingFrom } from './arming.ts';
 import { nextTime } from './timing.ts';
 
 const FACT = 'schedules:last_round';
-/** How often the last round is written. */
+/** How often the last round is written while a schedule is armed. */
 const KEEP_EVERY_SECONDS = 60;
 /** A firing that is this late at a start is late, and not missed: a restart takes seconds. */
 const GRACE_SECONDS = 60;
@@ -63,7 +63,10 @@ export class ScheduleClock {
       log.warn({ seconds: last - now }, 'the clock was set back: schedules are armed anew');
       await this.#armAll(now);
     }
-    if (Math.abs(now - this.#kept) >= KEEP_EVERY_SECONDS) await this.#keep(now);
+    if (Math.abs(now - this.#kept) < KEEP_EVERY_SECONDS) return;
+    // Without a schedule nobody asks for it, and a registry in which nothing happens is not written.
+    if ((await this.#parts.registry.schedules.armed(0, 1)).length > 0) await this.#keep(now);
+    else this.#kept = now;
   }
 
   async stop(): Promise<void> {

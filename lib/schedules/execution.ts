@@ -104,6 +104,7 @@ const timeOf = (timeoutMs: number | null, longestMs: number | undefined) => ({
 
 function isUnbegun(error: unknown): boolean {
   if (!isWinterdockError(error)) return false;
+  if (error.code === 'not_replicated') return error.extra.committed === undefined;
   return [...UNBEGUN, ...UNBEGUN_TOO].includes(error.code) || error.extra.started === false;
 }
 

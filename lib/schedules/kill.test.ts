@@ -74,7 +74,6 @@ test.each((Object.keys(RAN) as ScheduleStep[]).flatMap((step) => POLICIES.map((m
       rmSync(folder, { recursive: true, force: true });
     }
   },
-  60_000,
 );
 
 test.each([
@@ -111,5 +110,4 @@ test.each([
       rmSync(folder, { recursive: true, force: true });
     }
   },
-  60_000,
 );

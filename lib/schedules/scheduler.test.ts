@@ -367,5 +367,15 @@ test.each([
       rmSync(folder, { recursive: true, force: true });
     }
   },
-  60_000,
 );
+
+test('the time of a round is written while a schedule is armed, and nothing is written without one', async () => {
+  const last = () => server.host.registry.facts.read('schedules:last_round');
+  await pass(10 * MINUTE);
+  const before = await last();
+  await pass(10 * MINUTE);
+  expect(await last()).toEqual(before);
+  await schedule({ cron: '0 12 * * *', command: 'true' });
+  await pass(2 * MINUTE);
+  expect(await last()).toBe(MIDNIGHT + 22 * MINUTE);
+});

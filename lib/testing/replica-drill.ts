@@ -2,9 +2,12 @@
  * The drill of the replica: a server under load is killed, its data folder removed, and everything is restored from the
  * replica by one command. Says what of the answered writes is there again, and how far behind the replica was.
  */
-import { spawnSync } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text as allOf } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type ServerProcess, spawnServer } from './process.ts';
@@ -13,6 +16,8 @@ import { programOf } from './program.ts';
 const script = (name: string) => programOf(fileURLToPath(new URL(`../../scripts/${name}.ts`, import.meta.url)));
 /** Tries to remove a folder in which the last processes of the server are still ending. */
 const MOST_TRIES = 50;
+/** How often the server is asked how far behind its replica is. */
+const ASKING_MS = 100;
 
 export interface DrillOptions {
   /** Absolute, empty; what is made stays there. */
@@ -23,6 +28,8 @@ export interface DrillOptions {
   /** Clients, each with a sandbox of its own that it writes to as fast as it is answered. */
   clients: number;
   settings?: Record<string, string>;
+  /** Once the server is killed. */
+  killed?: () => void;
   /** Makes more, before the clients begin. */
   populate?: (server: ServerProcess) => Promise<void>;
   /** Looks at the restored server. */
@@ -36,12 +43,18 @@ export interface DrillReport {
   lost: number;
   /** Age in milliseconds, when the server was killed, of the oldest answered write that was lost; 0: none was. */
   lagMs: number;
+  /** The lag that the server had told last, with the age of that when it was killed, in milliseconds. */
+  statedMs: number;
   restoreMs: number;
   /** What `doctor` said, and whether it was content. */
   doctor: { isClean: boolean; text: string };
   restored: string;
   /** Sandboxes that did not come back, or with another file than was ever written. */
   wrong: string[];
+}
+
+interface Stated {
+  replication: { lag: { max_s: number } } | null;
 }
 
 interface Written {
@@ -68,23 +81,38 @@ export async function drillReplica(options: DrillOptions): Promise<DrillReport> 
       if (answer !== null && answer.status < 300) answeredAt.push(performance.now());
     }
   });
+  let stated = { askedAt: performance.now(), behindMs: 0 };
+  const asking = (async () => {
+    while (!isOver) {
+      const askedAt = performance.now();
+      const answer = await server.call<Stated>('GET', '/api/settings/storage').catch(() => null);
+      const most = answer?.status === 200 ? (answer.json.replication?.lag.max_s ?? 0) : null;
+      if (most !== null) stated = { askedAt, behindMs: most * 1000 };
+      await pause(ASKING_MS);
+    }
+  })();
   await pause(options.seconds * 1000);
   const killedAt = performance.now();
   await server.end('SIGKILL');
   isOver = true;
-  await Promise.all(clients);
+  options.killed?.();
+  await Promise.all([...clients, asking]);
+  const statedMs = killedAt - stated.askedAt + stated.behindMs;
   await removed(data);
 
+  // What stands before the store may be in this process: it is not to wait.
   const command = (name: string, args: string[]) =>
-    spawnSync(process.execPath, [script(name), ...args], {
-      env: { ...process.env, ...settings, WB_DATA: data, INIT_CWD: options.folder },
-      encoding: 'utf8',
-    });
+    ended(
+      spawn(process.execPath, [script(name), ...args], {
+        env: { ...process.env, ...settings, WB_DATA: data, INIT_CWD: options.folder },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
   const began = performance.now();
-  const restore = command('restore', ['--from', url]);
+  const restore = await command('restore', ['--from', url]);
   const restoreMs = performance.now() - began;
   if (restore.status !== 0) throw new Error(`The restore failed: ${restore.stdout}${restore.stderr}`);
-  const doctor = command('doctor', []);
+  const doctor = await command('doctor', []);
   const again = await spawnServer({ folder: data, settings });
   const wrong: string[] = [];
   let [lost, lagMs, answered] = [0, 0, 0];
@@ -104,9 +132,16 @@ export async function drillReplica(options: DrillOptions): Promise<DrillReport> 
   await options.prove?.(again);
   await again.end();
   return {
-    ...{ answered, lost, lagMs, restoreMs, wrong, restored: restore.stdout },
+    ...{ answered, lost, lagMs, statedMs, restoreMs, wrong, restored: restore.stdout },
     doctor: { isClean: doctor.status === 0, text: doctor.stdout + doctor.stderr },
   };
+}
+
+/** What a command said, and its exit code, once it has ended. */
+async function ended(child: ChildProcessByStdio<null, Readable, Readable>) {
+  const closed = once(child, 'close');
+  const [stdout, stderr, [status]] = await Promise.all([allOf(child.stdout), allOf(child.stderr), closed]);
+  return { status: status as number | null, stdout, stderr };
 }
 
 async function made(answer: Promise<{ status: number; text: string }>): Promise<void> {

@@ -144,7 +144,7 @@ export async function lookWhole(
     }
     for (const name of there.keys()) if (!kept.files.has(name)) findings.push(`${id}: ${name} was never written`);
   }
-  const lie = inDrawers(folder).filter((path) => !/\.sqlite-(wal|shm)$/.test(path));
+  const lie = inDrawers(folder).filter((path) => !/\.sqlite-(wal|shm|shipped)$/.test(path));
   comparisons += lie.length;
   for (const path of lie)
     if (!places.includes(path) && !beside.includes(path)) findings.push(`${path}: lies there and no row names it`);

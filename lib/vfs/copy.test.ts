@@ -52,7 +52,7 @@ const codeFrom = (run: Promise<unknown>) =>
     (error: unknown) => Object(error).code,
   );
 
-test('50. a copy beside constant writes is of one moment, and the writes go on', { timeout: 60_000 }, async () => {
+test('50. a copy beside constant writes is of one moment, and the writes go on', async () => {
   const readers = pool();
   const folder = tmpFolder();
   const source = join(folder, 'live.sqlite');
@@ -88,9 +88,7 @@ test('50. a copy beside constant writes is of one moment, and the writes go on',
   }
 });
 
-test('50. a copy does not delay the first write of a file that was just opened', {
-  timeout: 60_000,
-}, async () => {
+test('50. a copy does not delay the first write of a file that was just opened', async () => {
   const readers = pool();
   const folder = tmpFolder();
   const source = resting(folder, 'a.sqlite', (vfs) => {

@@ -149,7 +149,7 @@ test('more than memory holds is stored meanwhile, and nothing of it is lost', ()
   overlay.commit();
   for (const { path } of files) expect(vfs.get(path, 'workspace')?.[10]).toBe('!'.charCodeAt(0));
   vfs.close();
-}, 120_000);
+});
 
 test('a write that a full sandbox refuses changes nothing, and the file goes on', () => {
   const vfs = liveVfs({ maxBytes: 2 * MIB });

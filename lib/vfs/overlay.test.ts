@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import { openBeside } from './open.ts';
 import type { Overlay } from './overlay.ts';
+import type { VfsPath } from './paths.ts';
 import { anyOperation, everything, outcomeOf, versions } from './testing/random-operations.ts';
 import { bytes, codeOf, liveVfs, MIB, otherTool, text, tmpFile, vfsPath } from './testing/tmp-files.ts';
 import type { Vfs } from './vfs.ts';
@@ -308,6 +309,54 @@ test('69. a call that commits as it goes on keeps its open files and its guards,
   expect(codeOf(() => overlay.commit({ goesOn: true }))).toBe('conflict');
   expect([text(vfs.get(vfsPath('/log'))), text(vfs.get(vfsPath('/db')))]).toEqual(['a\nb\n', 'theirs']);
   overlay.closeFile(log);
+});
+
+test('74. what a call appends follows what others have appended meanwhile, and nothing else is joined', () => {
+  const vfs = liveVfs();
+  const [log, made, cut] = [vfsPath('/log'), vfsPath('/made'), vfsPath('/cut')];
+  vfs.put(log, bytes('old\n'));
+  vfs.put(cut, bytes('old\n'));
+  const [one, other] = [vfs.overlay(), vfs.overlay()];
+  const append = (overlay: Overlay, path: VfsPath, line: string) =>
+    overlay.append(path, 'workspace', () => overlay.put(path, bytes(text(overlay.get(path) ?? bytes('')) + line)));
+  const open = other.openFile(log, 'workspace');
+  append(one, log, 'a\n');
+  append(one, log, 'b\n');
+  append(one, made, '1\n');
+  append(one, cut, 'gone\n');
+  one.put(cut, bytes('anew\n'));
+  append(one, cut, 'x\n');
+  other.writeOpen(open, bytes('c\n'), 'end');
+  append(other, made, '2\n');
+  append(other, cut, 'theirs\n');
+  other.commit({ goesOn: true });
+  one.commit({ goesOn: true });
+  expect(text(vfs.get(log))).toBe('old\nc\na\nb\n');
+  expect(text(vfs.get(made))).toBe('2\n1\n');
+  // A file that was also changed otherwise is as its later writer left it.
+  expect(text(vfs.get(cut))).toBe('anew\nx\n');
+  // Each window begins with what is committed.
+  append(one, log, 'd\n');
+  other.writeOpen(open, bytes('e\n'), 'end');
+  one.commit();
+  other.commit();
+  expect(text(vfs.get(log))).toBe('old\nc\na\nb\nd\ne\n');
+  // Who writes anew what another appends to has the last word, as on a disk.
+  append(one, log, 'f\n');
+  vfs.put(log, bytes('z\n'));
+  one.commit();
+  expect(text(vfs.get(log))).toBe('old\nc\na\nb\nd\ne\nf\n');
+});
+
+test('an append is joined once where the call commits between its appends', () => {
+  const vfs = liveVfs();
+  const log = vfsPath('/log');
+  const overlay = vfs.overlay();
+  overlay.onChange = () => overlay.commit({ goesOn: true });
+  for (const line of ['a', 'b', 'c'])
+    overlay.append(log, 'workspace', () => overlay.put(log, bytes(text(overlay.get(log) ?? bytes('')) + line)));
+  overlay.commit();
+  expect(text(vfs.get(log))).toBe('abc');
 });
 
 test('a change can commit what came before it, also in the middle of a write to an open file', () => {

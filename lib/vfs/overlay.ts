@@ -1,13 +1,16 @@
 /**
  * The files as one running call sees them. Its changes are buffered beside the file, under the same rules, and applied
  * in one short transaction at `commit`. Until then nobody else sees them, and no transaction is open. At a path that
- * the call has not changed, it sees what others commit meanwhile; at one that it has changed, the later commit wins.
- * Knows nothing of calls except that each has one overlay.
+ * the call has not changed, it sees what others commit meanwhile; at one that it has changed, the later commit wins,
+ * except that what both have appended is kept. Knows nothing of calls except that each has one overlay.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../base/clock.ts';
+import { AppendedFiles } from './appended-files.ts';
 import { type FileInUse, FileTable } from './file-table.ts';
+import { GATHERED, type Gathered } from './gathered-changes.ts';
 import { OverlayReader } from './overlay-reader.ts';
+import { requireTree } from './overlay-tree.ts';
 import { OverlayWriter } from './overlay-writer.ts';
 import type { VfsPath } from './paths.ts';
 import type { PendingWrites } from './pending-writes.ts';
@@ -18,7 +21,7 @@ import type { TableReader } from './table-reader.ts';
 import type { TableWriter } from './table-writer.ts';
 import type { Transaction } from './transaction.ts';
 import { Tree } from './tree.ts';
-import { conflict, requireSize } from './tree-errors.ts';
+import { requireSize } from './tree-errors.ts';
 import type { VfsAddress, VfsEntry } from './types.ts';
 import type { Volume } from './volumes.ts';
 import { WholeFileReads } from './whole-file-reads.ts';
@@ -36,19 +39,6 @@ interface OverlayParts {
   explain: (error: unknown, bytes: number) => unknown;
 }
 
-/** Numbers about the buffered changes. */
-interface Gathered {
-  rows: number;
-  above: number | null;
-  pages: number;
-  replaced: number;
-  gone: number;
-  files: number;
-  nodes: number;
-  kept: number;
-  attributes: number;
-}
-
 /** From this size in pages, a file's pages are freed before it is replaced. */
 const LARGE_PAGES = 1;
 const PAGE_BYTES = 4096;
@@ -59,11 +49,6 @@ const FEW_PAGES = 4;
 /** Sets all columns but the first two, when the row exists already. */
 const NODE_ANEW = `ON CONFLICT (volume, path) DO UPDATE SET kind = excluded.kind, mode = excluded.mode, mtime = excluded.mtime,
   size = excluded.size, row = excluded.row, version = excluded.version, target = excluded.target`;
-
-const count = (...kinds: string[]) => `count(*) FILTER (WHERE kind IN (${kinds.map((kind) => `'${kind}'`)}))`;
-const GATHERED = `SELECT count(*) AS rows, max(above) AS above, total(pages) AS pages, total(freed) FILTER (WHERE kind = 'file') AS replaced,
-  ${count('gone', 'dir', 'link')} AS gone, ${count('file')} AS files, ${count('dir', 'link')} AS nodes, ${count('kept')} AS kept,
-  ${count('attributes')} AS attributes FROM pending.changed_path WHERE call = ?`;
 
 /** The call's rows of some kinds. */
 const OWN = 'FROM pending.changed_path c WHERE c.call = ? AND c.kind';
@@ -84,6 +69,7 @@ export class Overlay extends Tree {
     committedVersion: ({ volume, path }) => this.read(() => this.#parts.rows.file(volume, path)?.version ?? 0),
     hasChanged: (address) => this.#hasChanged(address),
   });
+  readonly #appended: AppendedFiles;
 
   constructor(parts: OverlayParts) {
     const { statements, nodes, pending, transaction, explain } = parts;
@@ -110,6 +96,26 @@ export class Overlay extends Tree {
     this.#parts = parts;
     this.#rows = rows;
     this.#files = files;
+    this.#appended = new AppendedFiles({
+      statements,
+      rows: parts.rows,
+      maxFileBytes: parts.maxFileBytes,
+      hasChanged: (address) => this.#hasChanged(address),
+      sizeOf: ({ volume, path }) => this.entry(path, volume)?.size ?? 0,
+    });
+  }
+
+  /** Runs what appends to a file: others' appends that are committed meanwhile stay. */
+  override append<T>(path: VfsPath, volume: Volume, write: () => T): T {
+    this.onChange?.();
+    const { onChange } = this;
+    // No commit may come between what the call read and what it writes.
+    this.onChange = null;
+    try {
+      return this.#appended.append(path, volume, write);
+    } finally {
+      this.onChange = onChange;
+    }
   }
 
   /**
@@ -147,7 +153,14 @@ export class Overlay extends Tree {
    * Throws `too_large` and `quota_exceeded`, and then writes nothing.
    */
   writeOpen(file: FileInUse, bytes: Uint8Array, at: number | 'end'): number {
+    const { address } = file;
+    if (at === 'end' && bytes.byteLength > 0 && address !== null)
+      return this.append(address.path, address.volume, () => this.#writeOpen(file, bytes, at));
     this.onChange?.();
+    return this.#writeOpen(file, bytes, at);
+  }
+
+  #writeOpen(file: FileInUse, bytes: Uint8Array, at: number | 'end'): number {
     const size = this.#files.sizeOf(file);
     const start = at === 'end' ? size : at;
     const end = start + bytes.byteLength;
@@ -261,6 +274,7 @@ export class Overlay extends Tree {
 
   #leave(few: boolean): void {
     this.#files.restart();
+    this.#appended.clear();
     if (this.#call === null) return;
     const call = this.#call;
     this.#call = null;
@@ -302,6 +316,7 @@ export class Overlay extends Tree {
     const { statements, changes, transaction } = this.#parts;
     const call = this.#enter();
     this.#guards.require();
+    this.#appended.follow(call);
     const version = changes.nextVersion(gathered.above ?? 0);
     if (gathered.gone > 0) {
       statements.run(
@@ -340,7 +355,8 @@ export class Overlay extends Tree {
     }
     if (gathered.kept > 0) this.#keep(call, version);
     if (gathered.attributes > 0) this.#attributes(call);
-    if (transaction.committed !== this.#since) this.#requireTree(call);
+    if (transaction.committed !== this.#since)
+      requireTree(call, { statements, rows: this.#parts.rows, above: this.#rows.above(call) });
   }
 
   /** Creates implicit directories where nothing else is. */
@@ -370,28 +386,6 @@ export class Overlay extends Tree {
     for (const { volume, path, mode, mtime } of all) {
       const file = rows.file(volume, path);
       if (file) changes.setAttributes(volume, path, file, mode, mtime);
-    }
-  }
-
-  /** When others have committed meanwhile: checks that no file or link is now an ancestor of a changed path. */
-  #requireTree(call: number): void {
-    const { statements, rows } = this.#parts;
-    const below = (table: string) =>
-      `EXISTS (SELECT 1 FROM ${table} b WHERE b.volume = c.volume AND b.path > c.path || '/' AND b.path < c.path || '0')`;
-    const sql = `SELECT c.volume, c.path ${OWN} IN ('file', 'link') AND (${below('vfs')} OR ${below('vfs_node')}) LIMIT 1`;
-    const blocked = statements.get<VfsAddress>(sql, call);
-    if (blocked)
-      throw conflict(
-        blocked,
-        'was made a directory while a command made it a file; nothing that it wrote since the last commit is kept',
-      );
-    for (const [volume, directories] of this.#rows.above(call)) {
-      const blocker = rows.blocker(volume, [...directories]);
-      if (blocker === null) continue;
-      throw conflict(
-        { volume, path: blocker.path },
-        'was made a file while a command wrote below it; nothing that it wrote since the last commit is kept',
-      );
     }
   }
 }

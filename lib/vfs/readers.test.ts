@@ -14,7 +14,7 @@ import { bytes, codeOf, liveVfs, MIB, text, tmpFile, tmpFolder, vfsPath } from '
 import type { Readers, ReadRequest } from './types.ts';
 
 const ENDLESS = 'WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n';
-const SOON = { timeout: 60_000, interval: 20 };
+const SOON = { timeout: 240_000, interval: 20 };
 
 function pool(options: Partial<ReadersOptions> = {}): Readers {
   const readers = createReaders({ maxFileBytes: MIB, ...options });

@@ -123,7 +123,7 @@ test('without its header, and without the roots of its tables, everything below 
   expect(prove(await salvage())).toEqual([]);
 });
 
-test('what is lost with a page is listed by name, and everything else is recovered', { timeout: 120_000 }, async () => {
+test('what is lost with a page is listed by name, and everything else is recovered', async () => {
   let some = 0;
   for (let page = 3; page <= pagesOf(whole); page += 7) {
     copyFileSync(whole, damaged);

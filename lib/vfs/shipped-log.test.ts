@@ -46,9 +46,7 @@ const logOf = (file: string): CommittedFrames => {
 };
 const confirm = (file: string, text: string) => writeFileSync(`${file}-shipped`, text);
 
-test('70. of what two processes commit no frame is written over before all of its log was confirmed', {
-  timeout: 240_000,
-}, async () => {
+test('70. of what two processes commit no frame is written over before all of its log was confirmed', async () => {
   const file = restingFile();
   const replica = new ReplicaPages(readFileSync(file));
   const writers = [await startWriter(file, 'first'), await startWriter(file, 'joins')];
@@ -167,7 +165,7 @@ test('71. a commit to a very long log waits until it is confirmed', async () => 
   expect(confirmations).toBeGreaterThan(0);
   expect(longest).toBeGreaterThan(64 * MIB);
   expect(longest).toBeLessThan(72 * MIB);
-}, 240_000);
+});
 
 test('71. a server that confirms nothing holds commits up once, and not for ever', () => {
   const file = restingFile();

@@ -88,6 +88,11 @@ export class Tree {
     });
   }
 
+  /** Runs what appends to a file, which may matter to what keeps the changes. */
+  append<T>(_path: VfsPath, _volume: Volume, write: () => T): T {
+    return write();
+  }
+
   /** The content of the file at exactly this path; null for a directory, a link or nothing. */
   get(path: VfsPath, volume: Volume = DEFAULT_VOLUME): Uint8Array | null {
     const at: VfsAddress = { volume, path };

@@ -42,7 +42,7 @@ test.skipIf(!hasPython)('a process at the disk is waited for, and given up once 
   const fifo = join(folder, 'fifo');
   expect(spawnSync('mkfifo', [fifo]).status).toBe(0);
   const pid = start('python3', ['-c', AT_DISK, fifo]);
-  await expect.poll(() => processStat(pid)?.[STAT.state], { timeout: 60_000 }).toBe('D');
+  await expect.poll(() => processStat(pid)?.[STAT.state], { timeout: 240_000 }).toBe('D');
   const check = checkOf(pid);
   let said: boolean | null = null;
   const alive = check.isAlive().then((answer) => {
@@ -52,7 +52,7 @@ test.skipIf(!hasPython)('a process at the disk is waited for, and given up once 
   await pause(3 * GIVE_UP_MS);
   expect(said).toBe(null);
   writeFileSync(fifo, '');
-  await expect.poll(() => processStat(pid)?.[STAT.state], { timeout: 60_000 }).not.toBe('D');
+  await expect.poll(() => processStat(pid)?.[STAT.state], { timeout: 240_000 }).not.toBe('D');
   expect(await alive).toBe(false);
 });
 

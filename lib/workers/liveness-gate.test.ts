@@ -82,7 +82,7 @@ test('a worker acknowledges a message before it acts on it, and begins messages 
     dataFolder: folder,
     spillFolder: join(folder, 'spill'),
     cacheFolder: process.env.WB_CACHE ?? join(folder, 'cache'),
-    maxStartMs: 30_000,
+    maxStartMs: 240_000,
   });
   await ready;
   const received: FromInstance[] = [];

@@ -38,7 +38,7 @@ test('spare workers use the memory that sandboxes leave, and are started again w
   expect(() => open('d')).toThrow(expect.objectContaining({ code: 'capacity', retryAfterSeconds: 5 }));
   await Promise.all(opened.map((process) => process.kill('killed')));
   expect(pool.shortage).toBeNull();
-  await vi.waitFor(() => expect(pool.ready).toBe(3), { timeout: 60_000 });
+  await vi.waitFor(() => expect(pool.ready).toBe(3), { timeout: 240_000 });
 });
 
 test('a claim counts until it is released', async () => {

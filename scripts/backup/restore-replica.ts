@@ -8,10 +8,11 @@ import { hasReplica, openReplica } from '../../lib/backup/replica-backup.ts';
 import type { ReplicaReport } from '../../lib/backup/replica-report.ts';
 import type { RestorePlan } from '../../lib/backup/restore.ts';
 import type { Config } from '../../lib/base/config.ts';
-import { isWinterdockError } from '../../lib/base/errors.ts';
+import { isWinterdockError, WinterdockError } from '../../lib/base/errors.ts';
 import type { InstanceId } from '../../lib/base/ids.ts';
 import { parseStoreUrl } from '../../lib/base/store-url.ts';
 import { MARKER_NAME } from '../../lib/storage/object-store/object-names.ts';
+import type { ObjectStore } from '../../lib/storage/object-store/object-store.ts';
 import { openObjectStore } from '../../lib/storage/object-store/open-store.ts';
 import { say, time } from './terminal.ts';
 
@@ -54,6 +55,27 @@ export async function openReplicaAt(
   return null;
 }
 
+/**
+ * Throws `not_found` for a store that has files of sandboxes from a replica and nothing else: without a registry nobody
+ * knows what they are of. `url`: of the store.
+ */
+export async function refuseLoneFiles(url: string, config: Config): Promise<void> {
+  const store = await openObjectStore(parseStoreUrl(url).url, config.store.connection);
+  try {
+    if ((await isEmpty(store, 'replica/')) || !(await isEmpty(store, 'drawers/'))) return;
+  } finally {
+    await store.close();
+  }
+  throw new WinterdockError('not_found', `The replica in ${url} has no registry: nothing says what its files are of.`, {
+    hint: 'Nothing was restored. Was it copied whole?',
+  });
+}
+
+async function isEmpty(store: ObjectStore, prefix: string): Promise<boolean> {
+  for await (const page of store.list(prefix)) if (page.length > 0) return false;
+  return true;
+}
+
 function urlOf(from: string): string | null {
   if (isStoreUrl(from)) return parseStoreUrl(from).url;
   return existsSync(join(from, MARKER_NAME)) ? pathToFileURL(from).href : null;
@@ -66,7 +88,10 @@ export function sayOfReplica(report: ReplicaReport, { stored }: Pick<RestorePlan
   if (times.length > 0) {
     say(`Files of ${times.length} sandboxes, the newest as of ${time(Math.max(...times))}.`);
   }
-  if (begun.length > 0) say(`Had just begun, and come back empty: ${shown(begun)}.`);
+  if (begun.size > 0)
+    say(
+      `Had just begun, and come back as they began: ${shown([...begun].map(([id, as]) => `${id} (${as ?? 'empty'})`))}.`,
+    );
   if (behind.length > 0)
     say(`Used after the newest moment of their files, which may lack what they wrote: ${shown(behind)}.`);
   if (stored > 0) say(`In the store below the drawers, and left there: ${stored}.`);

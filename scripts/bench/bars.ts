@@ -60,6 +60,12 @@ export const BARS = {
   'store: thaw over its parts': { limit: 1 },
   'store: cached wake': { limit: 1.05 },
   'store: hot exec beside a freeze': { limit: 1.3 },
+  'replica: hot write': { limit: 1.05 },
+  'replica: suspension': { limit: 1.2 },
+  'replica: restore': { limit: 1.5 },
+  // More than without one.
+  'replica: memory': { limit: 40 },
+  'replica: share of a core': { limit: 3 },
   'live: share of a core': { limit: 10 },
   'pages: million over thousand': { limit: 1.3 },
   'pages: typed filter, p95': { limit: 1000, goal: 500 },

@@ -77,6 +77,7 @@ export function InstanceFacts({
         <Entry name="Replicates">
           {instance.replicate === 'off' ? 'off' : instance.replicate}{' '}
           <span className="text-small text-ink-3">
+            {instance.replicate_from_next_wake && 'from its next wake on, '}
             {instance.own_replicate === null
               ? 'as for its tenant'
               : instance.own_replicate === instance.replicate

@@ -32,6 +32,7 @@ const row: Instance = {
   idle_to_freeze_s: null,
   own_replicate: null,
   replicate: 'off',
+  replicate_from_next_wake: false,
   recovery_point: { at: null, behind_s: null, as: 'none' },
   attached: 0,
   calls: 0,

@@ -30,7 +30,8 @@ export async function restoreInPlace(
   const parsed = restoreInstanceSchema.safeParse({ snapshot: textField(form, 'snapshot') });
   if (!parsed.success) return { ok: false, says: 'Choose a snapshot.' };
   try {
-    const { state } = await getHost().operations.restoreInstance(caller, id, parsed.data);
+    const restored = await getHost().operations.restoreInstance(caller, id, parsed.data);
+    const { state } = 'used' in restored ? restored.instance : restored;
     refresh();
     return { ok: true, says: `It is restored, and ${state} as before. What was there is kept aside.` };
   } catch (error) {

@@ -128,7 +128,7 @@ export function SandboxSettingsForm({
         })}
         {text(
           'replicate',
-          'off, filed, or seconds such as 1s: so much later at most, all it commits is in the replica. Empty: as for its tenant.',
+          'off, filed, seconds such as 1s (so much later at most, all it commits is in the replica), or sync (before it is answered). Empty: as for its tenant.',
         )}
         <label className="flex items-baseline gap-2 sm:pt-7">
           <input

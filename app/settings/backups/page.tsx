@@ -1,16 +1,19 @@
 /** Backups: what is wrong with them, those that there are, one now, and when and where they are made. */
 import Link from 'next/link';
-import { WithCall } from '#components/calls/with-call.tsx';
+import { WithCall, WithCalls } from '#components/calls/with-call.tsx';
 import { AutoRefresh } from '#components/ui/auto-refresh.tsx';
 import { lengthInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { ProgressBar } from '#components/ui/progress-bar.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
+import { shellWord } from '#lib/client/call-text.ts';
 import { mayDo, whyNot } from '#lib/contract/access.ts';
 import { type Backup, type BackupSettingsAnswer, backupsQuerySchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
+import { bringBack } from '../../moment-actions.ts';
+import { MomentForm } from '../../moment-form.tsx';
 import { addressWith, type SearchParams, singleValues } from '../../search-params.ts';
 import { NotAllowed } from '../not-allowed.tsx';
 import { askForBackup, saveBackupSettings } from './actions.ts';
@@ -22,6 +25,8 @@ export const metadata = { title: 'Backups' };
 
 const PATH = '/settings/backups';
 const SHOWN = 30;
+/** Where the fields of a moment go in its calls. */
+const OF_MOMENT = { instance: { to: 'id', in: 'path' }, time: 'moment', reason: 'text' } as const;
 const REFRESH_MS = 3000;
 
 function Trial({ verified, rendered }: Pick<Backup, 'verified'> & { rendered: number }) {
@@ -124,8 +129,9 @@ export default async function BackupsPage({ searchParams }: { searchParams: Prom
   const { cursor } = singleValues(await searchParams);
   const parsed = backupsQuerySchema.safeParse({ limit: SHOWN, ...(cursor === undefined ? {} : { cursor }) });
   const { operations } = getHost();
-  const [settings, page] = await Promise.all([
+  const [settings, replication, page] = await Promise.all([
     operations.backupSettings(caller),
+    mayDo(caller, 'storage') ? operations.storage(caller).then(({ replication: one }) => one) : null,
     operations.listBackups(caller, parsed.success ? parsed.data : { limit: SHOWN }),
   ]);
   const rendered = renderedAt();
@@ -177,6 +183,29 @@ export default async function BackupsPage({ searchParams }: { searchParams: Prom
           </>
         )}
       </PageSection>
+      {replication !== null && (
+        <PageSection
+          id="replica"
+          name="The replica"
+          note="Beside the backups: each moment that it keeps of each sandbox, while the server runs."
+        >
+          <p className="mb-5 max-w-3xl text-ink-2">
+            In <code className="text-[0.8125rem] [overflow-wrap:anywhere]">{replication.url}</code>. All of it comes
+            back with the server stopped, or on an empty machine:
+          </p>
+          <pre className="paper-log mb-5 max-w-3xl px-3 py-2 whitespace-pre-wrap [overflow-wrap:anywhere]">
+            npm run restore -- --from {shellWord(replication.url)}
+          </pre>
+          <WithCalls
+            by={{
+              new: { name: 'instanceFromMoment', fields: { ...OF_MOMENT, name: 'text' } },
+              itself: { name: 'restoreInstance', fields: OF_MOMENT },
+            }}
+          >
+            <MomentForm action={bringBack.bind(null, '')} isBound={false} begin="" />
+          </WithCalls>
+        </PageSection>
+      )}
       {mayDo(caller, 'putBackupSettings') && (
         <PageSection id="schedule" name="Schedule" note="A place is tried before it is taken.">
           <WithCall

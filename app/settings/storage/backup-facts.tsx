@@ -9,7 +9,7 @@ import { backupInWords, wrongInWords } from './words.ts';
 function lossInWords({ store, replication }: Pick<Storage, 'store' | 'replication'>): string {
   if (replication !== null)
     return 'What sandboxes commit is replicated as far as was promised of each. The rest is lost with this disk, up to the last backup that lies on another one.';
-  if (store !== null)
+  if (store !== null && store.leaving === null)
     return 'What is frozen or archived is in the object store. Everything else is lost with this disk, up to the last backup that lies on another one.';
   return 'Nothing replicates: what is lost with this disk is lost, up to the last backup that lies on another one.';
 }

@@ -4,6 +4,7 @@ import { sizeInWords } from '#components/ui/durations.ts';
 import { Fact, FactList } from '#components/ui/fact-list.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
+import { LeavingFacts } from './leaving-facts.tsx';
 import { PlaceFacts } from './place-facts.tsx';
 import { ackInWords, figures, uploadsInWords } from './words.ts';
 
@@ -16,33 +17,42 @@ export function StoreFacts({ store, rendered }: Pick<Storage, 'store'> & { rende
       </p>
     );
   }
-  const { away, lacks, uploads, cache } = store;
+  const { away, lacks, uploads, cache, leaving } = store;
   return (
     <div className="grid gap-5">
       <FactList>
         <PlaceFacts url={store.url} away={away} rendered={rendered} />
         <Fact name="Sandboxes in it">{figures(store.rows)}</Fact>
-        <Fact name="Uploads">
-          {uploadsInWords(uploads)}
-          {uploads.since !== null && (
-            <span className="text-small text-ink-3">
-              {' '}
-              the oldest since <RelativeTime at={uploads.since} rendered={rendered} />
-            </span>
-          )}
-        </Fact>
+        {leaving === null && (
+          <Fact name="Uploads">
+            {uploadsInWords(uploads)}
+            {uploads.since !== null && (
+              <span className="text-small text-ink-3">
+                {' '}
+                the oldest since <RelativeTime at={uploads.since} rendered={rendered} />
+              </span>
+            )}
+          </Fact>
+        )}
         {lacks !== null && lacks.length > 0 && (
           <Fact name="It does not keep" wide>
             {lacks.join('; ')}
           </Fact>
         )}
       </FactList>
-      <div className="max-w-80">
-        <QuotaMeter name="Local cache" used={cache.bytes} limit={cache.limit_bytes} inWords={sizeInWords} />
-      </div>
-      <p className="max-w-3xl text-small text-ink-2">
-        {ackInWords(store.ack)} A local copy stays as long as the cache has room: waking from it asks the store nothing.
-      </p>
+      {leaving === null ? (
+        <>
+          <div className="max-w-80">
+            <QuotaMeter name="Local cache" used={cache.bytes} limit={cache.limit_bytes} inWords={sizeInWords} />
+          </div>
+          <p className="max-w-3xl text-small text-ink-2">
+            {ackInWords(store.ack)} A local copy stays as long as the cache has room: waking from it asks the store
+            nothing.
+          </p>
+        </>
+      ) : (
+        <LeavingFacts leaving={leaving} rendered={rendered} />
+      )}
     </div>
   );
 }

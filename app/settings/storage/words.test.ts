@@ -6,7 +6,9 @@ import {
   comparedByPass,
   comparedInWords,
   memoryInWords,
+  monthInWords,
   placesInWords,
+  retentionInWords,
   sharingInWords,
   troublesOf,
   uploadsInWords,
@@ -51,6 +53,7 @@ const STORE: NonNullable<Storage['store']> = {
   rows: 4,
   uploads: { queued: 0, running: 0, since: null },
   cache: { bytes: 5, limit_bytes: 10 },
+  leaving: null,
 };
 
 test('uploads are told apart by waiting and under way', () => {
@@ -80,6 +83,16 @@ test('troubles are listed, and a healthy store has none', () => {
     'Every place for a process is taken: wakes are refused with capacity.',
     'The processes of sandboxes take more memory than allowed: idle ones are suspended, running calls go on.',
   ]);
+});
+
+test('what is to come from the store and has no room on the disk is a trouble, until all is here', () => {
+  const amount = { left: 1, of: 2 };
+  const leaving = { since: 1, sandboxes: amount, copies: amount, bytes: { left: 56, of: 90 }, stays: [], done: false };
+  const troubles = (over: object) => troublesOf({ ...WELL, store: { ...STORE, leaving: { ...leaving, ...over } } });
+  // 5 of them are here already.
+  expect(troubles({})).toEqual(['51 B are to come from the store, and the disk has 50 B left.']);
+  expect(troubles({ bytes: { left: 55, of: 90 } })).toEqual([]);
+  expect(troubles({ done: true })).toEqual([]);
 });
 
 test('places and files are counted in words', () => {
@@ -130,4 +143,13 @@ test('which walls stand around the processes of sandboxes, and why one does not'
     { wall: 'net', holds: 'No network, each apart', missing: null },
     { wall: 'uid', holds: 'A user of their own', missing: 'the server does not run as root' },
   ]);
+});
+
+test('what a replica keeps and costs is said in words', () => {
+  expect(retentionInWords('commits=24h,minutes=7d,hours=30d,filings=365d')).toBe(
+    'every moment for 24 hours, one of each minute for 7 days, one of each hour for 30 days, the last state of each day for 365 days',
+  );
+  const size = (bytes: number) => `${bytes} B`;
+  expect(monthInWords(null, size)).toBe('known ten minutes after a start');
+  expect(monthInWords({ requests: 8_640_000, bytes: 5 }, size)).toMatch(/^about 8.640.000 requests and 5 B/);
 });

@@ -2,6 +2,8 @@
 import { lengthInWords, sizeInWords } from '#components/ui/durations.ts';
 import type { Storage } from '#lib/contract/schema.ts';
 
+type Leaving = NonNullable<NonNullable<Storage['store']>['leaving']>;
+
 /** A count with separators, as tables have it. */
 export const figures = (count: number) => count.toLocaleString('en');
 const counted = (count: number, one: string, many: string) => `${figures(count)} ${count === 1 ? one : many}`;
@@ -14,6 +16,11 @@ export function troublesOf({ registry, drawers, store, replication, disk, places
     if (!writable)
       troubles.push(`The ${drawer} drawer cannot be reached: nothing is filed there or brought back from it.`);
   if (store?.away) troubles.push(`The object store is away: ${store.away.why}. What is on this machine works on.`);
+  const come = store?.leaving?.done === false ? store.leaving.bytes.left - store.cache.bytes : 0;
+  if (come > disk.free_bytes && drawers.every(({ same_disk }) => same_disk))
+    troubles.push(
+      `${sizeInWords(come)} are to come from the store, and the disk has ${sizeInWords(disk.free_bytes)} left.`,
+    );
   if (replication?.away)
     troubles.push(`The replica is away: ${replication.away.why}. What is committed waits on this disk.`);
   else if (replication?.late)
@@ -107,6 +114,11 @@ export function uploadsInWords({ queued, running }: NonNullable<Storage['store']
   return running === 0 ? waiting : `${waiting}, ${counted(running, 'is on its way', 'are on their way')}`;
 }
 
+/** Files that are still to come from the store. */
+export function leftOfAll({ sandboxes, copies }: Pick<Leaving, 'sandboxes' | 'copies'>): number {
+  return sandboxes.left + copies.left;
+}
+
 /** When filing answers. */
 export function ackInWords(ack: NonNullable<Storage['store']>['ack']): string {
   return ack === 'stored'
@@ -140,5 +152,25 @@ export function lagInWords({ open, max_s: most }: NonNullable<Storage['replicati
 export function promiseInWords(replicate: string): string {
   if (replicate === 'off') return 'Where nothing else is set, nothing is replicated.';
   if (replicate === 'filed') return 'Where nothing else is set, each state at rest is shipped, in the background.';
+  if (replicate === 'sync') return 'Where nothing else is set, an answer waits until the replica has what it says.';
   return `Where nothing else is set, what is committed is shipped within ${replicate.slice(0, -1)} s.`;
+}
+
+/** What is written to the replica in a month, as it was since the start. `size`: bytes in words. */
+export function monthInWords(
+  month: NonNullable<Storage['replication']>['month'],
+  size: (bytes: number) => string,
+): string {
+  if (month === null) return 'known ten minutes after a start';
+  return `about ${counted(month.requests, 'request', 'requests')} and ${size(month.bytes)}, as since the start`;
+}
+
+/** What the replica keeps of which age: `commits=24h,minutes=7d,hours=30d,filings=365d` in words. */
+export function retentionInWords(retention: string): string {
+  const times = new Map(retention.split(',').map((part) => part.split('=') as [string, string]));
+  const [commits, minutes, hours, filings] = ['commits', 'minutes', 'hours', 'filings'].map((grain) => {
+    const time = times.get(grain) ?? '';
+    return `${time.slice(0, -1)} ${time.endsWith('h') ? 'hours' : 'days'}`;
+  });
+  return `every moment for ${commits}, one of each minute for ${minutes}, one of each hour for ${hours}, the last state of each day for ${filings}`;
 }

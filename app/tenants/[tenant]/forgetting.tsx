@@ -5,6 +5,7 @@
 import Link from 'next/link';
 import { LiveJobBar, LiveJobStatus } from '#components/live/job.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
+import { exactMoment } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
@@ -69,12 +70,13 @@ export function StillHolds({
             made while there was something of it, and still {backups.length === 1 ? 'holds' : 'hold'} it:
           </p>
           <ul className="grid gap-1">
-            {backups.slice(0, 10).map(({ id, time, to }) => (
+            {backups.slice(0, 10).map(({ id, time, to, gone_by: by }) => (
               <li key={`${id} ${time}`}>
                 <code className="[overflow-wrap:anywhere]">{id ?? to ?? 'one'}</code>{' '}
                 <span className="text-ink-2">
                   <RelativeTime at={time} rendered={rendered} />
                   {to !== null && `, to ${to}`}
+                  {by !== null && `; gone by ${exactMoment(by)}, as long as backups go on`}
                 </span>
               </li>
             ))}

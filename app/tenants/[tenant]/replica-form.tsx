@@ -24,7 +24,7 @@ export function ReplicaForm({ present, action }: { present: string; action: Repl
         form="replica"
         name="replicate"
         title="Replicates"
-        note="off, filed, or seconds such as 1s. Empty: as for all."
+        note="off, filed, seconds such as 1s, or sync. Empty: as for all."
         error={error ?? undefined}
       >
         {(props) => (

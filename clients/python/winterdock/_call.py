@@ -45,6 +45,9 @@ class CallOptions:
     if_match: Optional[str] = None
     #: `If-None-Match`: only when the file's `ETag` is another; `*`: only when there is none.
     if_none_match: Optional[str] = None
+    #: `Idempotency-Key`: the server carries the request out once, and answers it as before when it is sent again. It
+    #: makes any call safe to repeat whose body and answer are no streams. A random UUID for each request.
+    idempotency_key: Optional[str] = None
     #: Part of a file, in bytes: its first and its last; None for the last one is the rest.
     range: Optional[Tuple[int, Optional[int]]] = None
     #: Called as an upload or a download proceeds.
@@ -166,15 +169,28 @@ def backoff(attempt: int) -> float:
 
 
 def is_repeatable(line: CallLine, options: CallOptions, can_resend: bool) -> bool:
-    """Whether a call is idempotent: reads, deletions, and writes that name the version they replace."""
+    """Whether a call is idempotent: reads, deletions, writes that name the version they replace, what has a key."""
     if not can_resend:
         return False
+    if options.idempotency_key is not None:
+        return True
     return line.method in ("GET", "HEAD", "DELETE") or (line.method == "PUT" and options.if_match is not None)
+
+
+def is_found(line: CallLine, options: CallOptions) -> bool:
+    """Whether asking again finds what was done, and does nothing twice."""
+    return line.method in ("GET", "HEAD") or options.idempotency_key is not None
 
 
 def is_undone(error: ApiError) -> bool:
     """Whether the server says that it has done nothing yet and will soon: such a call is safe to repeat."""
-    return error.code == "unverified"
+    return error.code == "unverified" or (error.code == "not_replicated" and not is_committed(error))
+
+
+def is_committed(error: ApiError) -> bool:
+    """Whether the server says that it did it, and cannot vouch for it yet."""
+    problem = error.problem or {}
+    return error.code == "not_replicated" and problem.get("committed") == "local"
 
 
 def wait_for_retry(error: ApiError, attempt: int) -> Optional[float]:

@@ -232,6 +232,9 @@ CALLS: Dict[str, CallLine] = {
     "restore_instance": CallLine(
         "POST", "/api/instances/:id/restore", "json", False, "json"
     ),
+    "instance_from_moment": CallLine(
+        "POST", "/api/instances/:id/from-moment", "json", False, "json"
+    ),
     "get_plan": CallLine(
         "GET", "/api/instances/:id/plan", None, True, "json"
     ),

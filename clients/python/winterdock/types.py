@@ -681,6 +681,7 @@ class ForgettingStartedBackupsItem(TypedDict):
     id: Optional[str]
     time: int
     to: Optional[str]
+    gone_by: Optional[int]
 
 
 class ForgettingStartedStore(TypedDict):
@@ -694,6 +695,16 @@ class ForgettingStarted(TypedDict):
     set_aside: List[str]
     store: ForgettingStartedStore
     registry_moments_end: bool
+
+
+class _FromMomentInputRequired(TypedDict):
+    time: float
+
+
+class FromMomentInput(_FromMomentInputRequired, total=False):
+    name: str
+    tenant: str
+    reason: str
 
 
 class Health(TypedDict):
@@ -768,6 +779,7 @@ class Imported(TypedDict):
     idle_to_freeze_s: Optional[int]
     own_replicate: Optional[str]
     replicate: str
+    replicate_from_next_wake: bool
     recovery_point: ImportedRecoveryPoint
     attached: int
     calls: int
@@ -860,6 +872,7 @@ class Instance(TypedDict):
     idle_to_freeze_s: Optional[int]
     own_replicate: Optional[str]
     replicate: str
+    replicate_from_next_wake: bool
     recovery_point: InstanceRecoveryPoint
     attached: int
     calls: int
@@ -1610,12 +1623,16 @@ class RestoreInput(TypedDict, total=False):
     start: bool
 
 
-class _RestoreInstanceInputRequired(TypedDict):
+class RestoreInstanceInput(TypedDict, total=False):
     snapshot: str
-
-
-class RestoreInstanceInput(_RestoreInstanceInputRequired, total=False):
+    time: float
     reason: str
+
+
+class Restored2(TypedDict):
+    used: float
+    undo: Optional[float]
+    instance: Instance
 
 
 class _ResumeAnswerRequired(TypedDict):
@@ -2117,6 +2134,35 @@ class StorageStoreCache(TypedDict):
     limit_bytes: int
 
 
+class StorageStoreLeavingSandboxes(TypedDict):
+    left: int
+    of: int
+
+
+class StorageStoreLeavingCopies(TypedDict):
+    left: int
+    of: int
+
+
+class StorageStoreLeavingBytes(TypedDict):
+    left: int
+    of: int
+
+
+class StorageStoreLeavingStaysItem(TypedDict):
+    name: str
+    why: str
+
+
+class StorageStoreLeaving(TypedDict):
+    since: int
+    sandboxes: StorageStoreLeavingSandboxes
+    copies: StorageStoreLeavingCopies
+    bytes: StorageStoreLeavingBytes
+    stays: List[StorageStoreLeavingStaysItem]
+    done: bool
+
+
 class StorageStore(TypedDict):
     url: str
     ack: Literal["stored", "queued"]
@@ -2125,6 +2171,7 @@ class StorageStore(TypedDict):
     rows: int
     uploads: StorageStoreUploads
     cache: StorageStoreCache
+    leaving: Optional[StorageStoreLeaving]
 
 
 class StorageDisk(TypedDict):
@@ -2190,6 +2237,11 @@ class StorageKeptItem(TypedDict):
     limits: List[StorageKeptItemLimitsItem]
 
 
+class StorageReplicationMonth(TypedDict):
+    requests: int
+    bytes: int
+
+
 class StorageReplicationAway(TypedDict):
     since: int
     why: str
@@ -2205,6 +2257,12 @@ class StorageReplicationLag(TypedDict):
     behind: int
     max_s: float
     mean_s: float
+    registry_s: float
+
+
+class StorageReplicationRegistryGap(TypedDict):
+    at: int
+    why: str
 
 
 class StorageReplicationRequests(TypedDict):
@@ -2215,15 +2273,19 @@ class StorageReplicationRequests(TypedDict):
 class StorageReplicationLate(TypedDict):
     since: int
     sandboxes: int
+    registry: bool
     most_s: float
 
 
 class StorageReplication(TypedDict):
     url: str
     replicate: str
+    retention: str
+    month: Optional[StorageReplicationMonth]
     away: Optional[StorageReplicationAway]
     spool: StorageReplicationSpool
     lag: StorageReplicationLag
+    registry_gap: Optional[StorageReplicationRegistryGap]
     waiting: int
     requests: StorageReplicationRequests
     late: Optional[StorageReplicationLate]
@@ -2351,6 +2413,7 @@ class TenantForgetPlanBackupsItem(TypedDict):
     id: Optional[str]
     time: int
     to: Optional[str]
+    gone_by: Optional[int]
 
 
 class TenantForgetPlanStore(TypedDict):
@@ -2779,3 +2842,6 @@ class WorkflowCallInput(TypedDict, total=False):
     #: more of it than an `exec` may ask for.
     timeout_ms: int
     world: str
+
+
+Restored = Union[Instance, Restored2]

@@ -23,19 +23,29 @@ function heldLines({
   backups,
   set_aside,
   store,
-  registry_moments_end: ends,
+  registry_moments_end: momentsEnd,
 }: Pick<TenantForgetPlan, 'backups' | 'set_aside' | 'store' | 'registry_moments_end'>): string[] {
   const [last] = backups;
   const to = last?.to ? ` (to ${last.to})` : '';
+  const ends = backups.map(({ gone_by: by }) => by ?? Number.POSITIVE_INFINITY);
+  const by = Math.max(...ends);
+  const way = Number.isFinite(by)
+    ? `The retention has removed them all by ${timeText(by)}, as long as backups go on being made.`
+    : 'Remove or replace them.';
   return [
     last === undefined
       ? 'No backup on record was made while there was something of it. What nobody told this server of, it does not know.'
-      : `Backups still hold it: ${backups.length} on record, the last of ${timeText(last.time)}${to}. Remove or replace them.`,
+      : `Backups still hold it: ${backups.length} on record, the last of ${timeText(last.time)}${to}. ${way}`,
     ...(store.objects === 0 ? [] : [`${store.objects} objects in the store go too, with all their versions.`]),
     ...(store.remain_until === null
       ? []
       : [`A lock of the store keeps bytes of them until ${timeText(store.remain_until)}.`]),
-    ...(ends ? ['Earlier moments of the registry go from the replica: it can be restored from then on only.'] : []),
+    ...(momentsEnd
+      ? [
+          'What its sandboxes committed goes from the replica, by themselves and in bundles.',
+          'Earlier moments of the registry go from the replica: it can be restored from then on only.',
+        ]
+      : []),
     ...set_aside.map((folder) => `A restore set everything of its time aside in ${folder}: remove it yourself.`),
   ];
 }

@@ -55,9 +55,11 @@ function replicaText(instance: Instance): string | null {
 }
 
 /** What is promised of its replica, and whose word that is; null where there is none. */
-function replicateText({ replicate, own_replicate: own }: Instance): string | null {
-  if (own === null) return replicate === 'off' ? null : `${replicate}, as for its tenant`;
-  return own === replicate ? `${own}, set for it` : `${own}, set for it; this server has no replica`;
+function replicateText(instance: Instance): string | null {
+  const { replicate, own_replicate: own } = instance;
+  const from = instance.replicate_from_next_wake ? ', from its next wake on' : '';
+  if (own === null) return replicate === 'off' && from === '' ? null : `${replicate}, as for its tenant${from}`;
+  return own === replicate ? `${own}, set for it${from}` : `${own}, set for it; this server has no replica`;
 }
 
 /** Everything about one sandbox, as text. */
@@ -249,7 +251,7 @@ export function addInstanceCommands(program: Command): void {
   addCommand<Changes>(program, 'set <id>', {
     summary: 'change a sandbox’s name, labels, policy or thresholds',
     description:
-      'Labels are replaced as a whole. A policy and what is promised of its replica hold from the next start of its process. `--replicate none`: as for its tenant.',
+      'Labels are replaced as a whole. A policy holds from the next start of its process; what is promised of its replica at once, but for what is shipped only from the next wake on (or no more). `--replicate none`: as for its tenant.',
     options: (command) =>
       changeOptions(command)
         .option('--no-keep-hot', 'let it be suspended by itself again')

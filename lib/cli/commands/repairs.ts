@@ -1,7 +1,8 @@
-/** Commands for a damaged file: `raw`, `salvage`, `restore-in-place`. */
+/** Commands for a damaged file and for moments of the replica: `raw`, `salvage`, `restore-in-place`, `from-moment`. */
 import type { Command } from 'commander';
 import type { SalvageAnswer } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
+import { CliError } from '../failure.ts';
 import { bytesText, facts, printable } from '../format.ts';
 import { showProgress } from '../progress.ts';
 import { confirm } from '../prompt.ts';
@@ -80,20 +81,59 @@ export function addRepairCommands(program: Command): void {
     },
   });
 
-  addCommand<{ reason?: string; yes?: boolean }>(program, 'restore-in-place <id> <snapshot>', {
-    summary: 'put a snapshot in the place of a sandbox’s file',
+  addCommand<{ at?: number; reason?: string; yes?: boolean }>(program, 'restore-in-place <id> [snapshot]', {
+    summary: 'put a snapshot, or a moment of the replica, in the place of a sandbox’s file',
     description:
-      'It keeps its id, settings and state, and a fault is cleared. What was there is kept aside on the server. It must not be awake, and the snapshot must be of its tenant.',
+      'It keeps its id, settings and state, and a fault is cleared. What was there is kept aside on the server. It must not be awake, and a snapshot must be of its tenant.',
     options: (command) =>
-      command.option('--reason <words>', 'why; it goes into the ledger').option('--yes', 'without asking'),
+      command
+        .option('--at <time>', 'the newest moment of the replica up to then, as 2026-11-21T18:00:00Z', parseMoment)
+        .option('--reason <words>', 'why; it goes into the ledger')
+        .option('--yes', 'without asking'),
     examples: [
       ['restore-in-place sess-841 snap_512', 'after its file was damaged'],
+      ['restore-in-place sess-841 --at 2026-11-21T18:00:00Z', 'as it was then, and says how to undo it'],
       ['restore-in-place sess-841 snap_512 --yes', 'without asking, for scripts'],
     ],
-    async run({ client, print, signal }, { reason, yes }, id: string, snapshot: string) {
-      if (yes !== true) await confirm(`Put ${snapshot} in the place of what ${id} holds?`, signal);
-      const instance = await client.restoreInstance(id, { snapshot, reason }, { signal });
-      print(instance, () => `${instance.id} holds ${snapshot} now. It is ${instance.state}.\n`);
+    async run({ client, print, signal }, { at, reason, yes }, id: string, snapshot?: string) {
+      if ((snapshot === undefined) === (at === undefined)) {
+        throw new CliError('usage', 'Name a snapshot, or a time with --at.');
+      }
+      const what = snapshot ?? `the newest moment up to ${secondsText(at ?? 0)}`;
+      if (yes !== true) await confirm(`Put ${what} in the place of what ${id} holds?`, signal);
+      const done = await client.restoreInstance(id, { snapshot, time: at, reason }, { signal });
+      if (!('used' in done)) return print(done, () => `${done.id} holds ${snapshot} now. It is ${done.state}.\n`);
+      const { instance, used, undo } = done;
+      const back =
+        undo === null
+          ? 'What it had is kept aside on the server.'
+          : `What it had: restore-in-place ${id} --at ${secondsText(undo)}`;
+      print(done, () => `${id} is as of ${secondsText(used)} now. It is ${instance.state}.\n${back}\n`);
+    },
+  });
+
+  addCommand<{ name?: string; tenant?: string; reason?: string }>(program, 'from-moment <id> <time>', {
+    summary: 'make a new sandbox of what one had at a moment of the replica',
+    description:
+      'The newest moment up to the time. The sandbox stays as it is; a deleted one has moments for a while too.',
+    options: (command) =>
+      command
+        .option('--name <name>', 'a name')
+        .option('--tenant <tenant>', 'of another tenant than it is')
+        .option('--reason <words>', 'why; it goes into the ledger'),
+    examples: [['from-moment sess-841 2026-11-21T18:00:00Z --name "as it was"', 'beside the one that is there']],
+    async run({ client, print, signal }, { name, tenant, reason }, id: string, time: string) {
+      const made = await client.instanceFromMoment(id, { time: parseMoment(time), name, tenant, reason }, { signal });
+      print(made, () => `${made.id} is created, as ${id} was.\n`);
     },
   });
 }
+
+/** Seconds since the epoch of a time such as `2026-11-21T18:00:00Z`, or of such a number. */
+function parseMoment(text: string): number {
+  const ms = /^\d{1,12}(\.\d{1,3})?$/.test(text) ? Number(text) * 1000 : Date.parse(text);
+  if (Number.isNaN(ms)) throw new CliError('usage', `"${text}" is not a time such as 2026-11-21T18:00:00Z.`);
+  return ms / 1000;
+}
+
+const secondsText = (seconds: number) => new Date(seconds * 1000).toISOString();

@@ -36,7 +36,7 @@ export function inTerminal(words: readonly string[], options: { env?: Record<str
     async shows(text, from = 0) {
       await vi.waitFor(() => {
         if (!shown.includes(text, from)) throw new Error(`The terminal shows no "${text}":\n${shown.slice(from)}`);
-      }, 60_000);
+      }, 240_000);
       return shown.length;
     },
     ended: once(child, 'close').then(() => shown),

@@ -5,11 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { vi } from 'vitest';
 import { programOf } from '../../testing/program.ts';
 
 /** A test starts ten processes and more, one after another, each of which costs a second on a busy machine. */
-vi.setConfig({ testTimeout: 120_000 });
 
 /** The file that people start as `winterdock`. */
 export const LAUNCHER = fileURLToPath(new URL('../../../bin/winterdock.js', import.meta.url));

@@ -1,9 +1,15 @@
 /** Contract schemas of damaged files. Safe for the browser. */
 import { z } from 'zod';
 import { VOLUMES } from '../../vfs/volumes.ts';
-import { instanceIdSchema } from './ids.ts';
+import { instanceIdSchema, slugSchema } from './ids.ts';
 
 const reason = z.string().trim().max(1000);
+const nameSchema = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters');
 
 export const rawQuerySchema = z.strictObject({
   /** `log`: what SQLite left beside the file, which is whole only with it. */
@@ -13,13 +19,7 @@ export const rawQuerySchema = z.strictObject({
 export const salvageSchema = z.strictObject({
   /** Of the new sandbox; made when it is left out. */
   id: instanceIdSchema.optional(),
-  name: z
-    .string()
-    .trim()
-    .min(1)
-    .max(200)
-    .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters')
-    .optional(),
+  name: nameSchema.optional(),
   reason: reason.optional(),
 });
 export type SalvageInput = z.infer<typeof salvageSchema>;
@@ -36,10 +36,39 @@ export const salvagedSchema = z.object({
   list: z.string().nullable(),
 });
 
-export const restoreInstanceSchema = z.strictObject({
-  /** The id of one of the same tenant. */
-  snapshot: z.string().min(1).max(100),
+/** Seconds since the epoch. A whole number means the end of that second: times are shown in whole seconds. */
+const momentSchema = z.number().min(0).max(253_402_300_799);
+
+/** One of both: a snapshot, or a moment of the replica. */
+export const restoreInstanceSchema = z
+  .strictObject({
+    /** The id of one of the same tenant. */
+    snapshot: z.string().min(1).max(100).optional(),
+    /** The newest moment of the replica up to then. */
+    time: momentSchema.optional(),
+    reason: reason.optional(),
+  })
+  .refine(({ snapshot, time }) => (snapshot === undefined) !== (time === undefined), {
+    path: ['snapshot'],
+    message: 'name a snapshot or a time, and not both',
+  });
+export type RestoreInstanceInput = z.infer<typeof restoreInstanceSchema>;
+
+export const fromMomentSchema = z.strictObject({
+  /** The newest moment of the replica up to then. */
+  time: momentSchema,
+  name: nameSchema.optional(),
+  /** Default: that of the sandbox. */
+  tenant: slugSchema.optional(),
   reason: reason.optional(),
 });
-export type RestoreInstanceInput = z.infer<typeof restoreInstanceSchema>;
+export type FromMomentInput = z.infer<typeof fromMomentSchema>;
+
+/** What a restore to a moment used, beside the instance. */
+export const usedMomentSchema = z.object({
+  /** Of the moment, in seconds since the epoch with fractions. */
+  used: z.number().min(0),
+  /** The time that brings back what it had before, in the same way; null: the replica did not have all of that. */
+  undo: z.number().min(0).nullable(),
+});
 export type RawQuery = z.infer<typeof rawQuerySchema>;

@@ -28,8 +28,13 @@ const KEPT_UNITS = ['days', 'rows', 'each'] as const;
 /** `files` compared so far, their `bytes` as stored, and how many of them were `rotten`. */
 const scrubPassSchema = z.object({ begun: epoch, files: count, bytes, rotten: count });
 
-/** That sandboxes have been more behind than promised for a minute: since when, how many, how far at most. */
-const replicaLatenessSchema = z.object({ since: epoch, sandboxes: count, most_s: z.number().min(0) });
+/** What has been more behind than promised for a minute: since when, how many, whether the registry, how far. */
+const replicaLatenessSchema = z.object({
+  since: epoch,
+  sandboxes: count,
+  registry: z.boolean(),
+  most_s: z.number().min(0),
+});
 export type ReplicaLate = z.infer<typeof replicaLatenessSchema>;
 
 export const storageSchema = z
@@ -107,6 +112,21 @@ export const storageSchema = z
         uploads: z.object({ queued: count, running: count, since: epoch.nullable() }),
         /** Local copies of stored files, and how much they may take. */
         cache: z.object({ bytes, limit_bytes: bytes }),
+        /**
+         * How far the server is that brings every file back to this machine: `left` of the most that was, of
+         * `sandboxes`, of `copies` (snapshots and blueprints, each content once) and of the `bytes` of these sandboxes;
+         * what `stays` and why, the first of them; and whether all is here. Null: it stores what rests.
+         */
+        leaving: z
+          .object({
+            since: epoch,
+            sandboxes: z.object({ left: count, of: count }),
+            copies: z.object({ left: count, of: count }),
+            bytes: z.object({ left: bytes, of: bytes }),
+            stays: z.array(z.object({ name: z.string(), why: z.string() })),
+            done: z.boolean(),
+          })
+          .nullable(),
       })
       .nullable(),
     disk: z.object({ bytes, free_bytes: bytes }),
@@ -151,12 +171,27 @@ export const storageSchema = z
         url: z.string(),
         /** What is promised of sandboxes where nothing else is set. */
         replicate: z.string(),
+        /** How long it keeps every moment, the last of each minute and hour, and the last state of each series. */
+        retention: z.string(),
+        /** What is written to it in a month that is as the time since the start; null: that is too short. */
+        month: z.object({ requests: count, bytes }).nullable(),
         /** Since when nothing can be stored, and why; null: it can. What is committed meanwhile waits in the spool. */
         away: z.object({ since: epoch, why: z.string() }).nullable(),
         /** What waits on this machine, and how much may. */
         spool: z.object({ bytes, limit_bytes: bytes }),
-        /** Sandboxes that are shipped as they commit, how many lack something there, and for how long, in seconds. */
-        lag: z.object({ open: count, behind: count, max_s: z.number().min(0), mean_s: z.number().min(0) }),
+        /**
+         * Sandboxes that are shipped as they commit; how many, with those at rest, lack something there, and for how
+         * long, in seconds; and for how long the registry does.
+         */
+        lag: z.object({
+          open: count,
+          behind: count,
+          max_s: z.number().min(0),
+          mean_s: z.number().min(0),
+          registry_s: z.number().min(0),
+        }),
+        /** When the history of the registry last had a gap of moments since the start, and why; null: it had none. */
+        registry_gap: z.object({ at: epoch, why: z.string() }).nullable(),
         /** Sandboxes at rest that are still to be shipped. */
         waiting: count,
         /** Requests to its store since the start; `shared`: those of the object store too, which is the same. */

@@ -96,9 +96,12 @@ export type ForgetTenantInput = z.infer<typeof forgetTenantSchema>;
 const heldElsewhere = {
   /**
    * Backups on record that were made while there was something of it, newest first, a hundred at most. `to` is known of
-   * the last one.
+   * the last one. `gone_by`: when the retention has removed it at the latest, as the schedule is now; null: nothing
+   * removes it by itself, or nobody knows.
    */
-  backups: z.array(z.object({ id: z.string().nullable(), time: epoch, to: z.string().nullable() })),
+  backups: z.array(
+    z.object({ id: z.string().nullable(), time: epoch, to: z.string().nullable(), gone_by: epoch.nullable() }),
+  ),
   /**
    * Folders in the data folder that a restore set aside, each with everything of its time: they are a person's to
    * remove.

@@ -58,6 +58,7 @@ export async function openStage(
   const parts = { config: { dataFolder, cacheFolder }, states: walls.states, log };
   await keeper.start({
     ...{ dataFolder, uploads, cutter, store, log, term: 1, spoolBytes, clock: systemClock },
+    onGap: () => undefined,
     cutBase: cutBase ?? ((request, signal) => cutRegistryBase(parts, request, signal)),
   });
   return {

@@ -1,8 +1,10 @@
-/** Routes of damaged files: the file as it lies. */
+/** Routes of damaged files, the file as it lies, and of moments of the replica. */
 
 import {
+  fromMomentSchema,
   instanceSchema,
   rawQuerySchema,
+  restoredSchema,
   restoreInstanceSchema,
   salvageAnswerSchema,
   salvageSchema,
@@ -79,10 +81,34 @@ export const repairRoutes: Route[] = [
     path: '/instances/:id/restore',
     operation: 'restoreInstance',
     summary:
-      'Replaces the file of an instance that is not awake by a snapshot of the same tenant. The old file is set aside, a fault is cleared, the state stays.',
+      'Replaces the file of an instance that is not awake by a snapshot of the same tenant, or with `time` by the newest moment of the replica up to then. The old file is set aside, a fault is cleared, the state stays.',
     tag,
     params: idParams,
     body: restoreInstanceSchema,
-    answers: { 200: { description: 'The instance', schema: instanceSchema } },
+    answers: {
+      200: {
+        description:
+          'The instance; with `time` in `instance`, beside the moment that was used and the one that undoes it',
+        schema: restoredSchema,
+      },
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:id/from-moment',
+    operation: 'instanceFromMoment',
+    summary:
+      'Makes a new instance of what one had at the newest moment of the replica up to `time`. The one that it is made of stays as it is, or is deleted.',
+    tag,
+    params: idParams,
+    body: fromMomentSchema,
+    answers: {
+      201: {
+        description: 'The new instance',
+        schema: instanceSchema,
+        headers: { Location: 'The address of the new instance' },
+      },
+    },
+    answer: (made) => json(201, made, { location: `/api/instances/${made.id}` }),
   }),
 ];

@@ -11,13 +11,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClock } from '../../base/clock.ts';
 import type { Backup, BackupRestore, BackupSettingsAnswer, Event } from '../../contract/schema.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 
 /** Each backup is a process of its own. */
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let root: string;
 let place: string;

@@ -46,9 +46,7 @@ async function base(name: string, seed = 'the seed'): Promise<Blueprint> {
   return made.json;
 }
 
-test('clones of a base have its seed, a row, a tenant and their lineage, and never a sibling’s writes', {
-  timeout: 60_000,
-}, async () => {
+test('clones of a base have its seed, a row, a tenant and their lineage, and never a sibling’s writes', async () => {
   const blueprint = await base('base');
   expect(blueprintSchema.strict().parse(blueprint)).toMatchObject({
     name: 'base',
@@ -85,7 +83,7 @@ test('clones of a base have its seed, a row, a tenant and their lineage, and nev
   expect(lineage.edges).toEqual([a, b].map((id) => ({ from: 'blueprint:base', to: `instance:${id}` })));
 });
 
-test('a hundred clones that all write leave the base unchanged', { timeout: 300_000 }, async () => {
+test('a hundred clones that all write leave the base unchanged', async () => {
   const blueprint = await base('hundred');
   const file = fileOf(blueprint);
   const before = [sha256(file), statSync(file, { bigint: true }).mtimeNs, statSync(file).ino];
@@ -105,9 +103,7 @@ test('a hundred clones that all write leave the base unchanged', { timeout: 300_
   expect(await text((await clone('hundred', { tenant: 'acme' })).json[0]?.id ?? '', '/seed')).toBe('the seed');
 });
 
-test('a deleted base takes nothing from its clones, and its name is free for another', {
-  timeout: 60_000,
-}, async () => {
+test('a deleted base takes nothing from its clones, and its name is free for another', async () => {
   const blueprint = await base('gone');
   const [early, late] = (await clone('gone', { tenant: 'acme', count: 2 })).json.map(({ id }) => id) as [
     InstanceId,
@@ -146,9 +142,7 @@ const TABLE =
   'CREATE TABLE vfs (volume TEXT NOT NULL, path TEXT NOT NULL, content BLOB, mtime INTEGER, PRIMARY KEY(volume, path));';
 const ROWS = `INSERT INTO vfs VALUES ('workspace', '/seed', 'handed in', 7), ('memory', '/m', 'known', 8), ('tmp', '/t', 'scratch', 9);`;
 
-test('a base is made of an uploaded file, in the seed’s format too, and what it says of its tmp is left behind', {
-  timeout: 60_000,
-}, async () => {
+test('a base is made of an uploaded file, in the seed’s format too, and what it says of its tmp is left behind', async () => {
   const made = await call<Blueprint>('POST', '/api/blueprints?name=uploaded', database('seed.sqlite', TABLE + ROWS));
   expect(made.status).toBe(201);
   expect(made.json).toMatchObject({ name: 'uploaded', tenant: null, source: null, volumes: ['workspace', 'memory'] });
@@ -161,7 +155,7 @@ test('a base is made of an uploaded file, in the seed’s format too, and what i
   expect(await exec(id, 'cat seed; echo more >> seed; cat seed')).toBe('handed inhanded inmore\n');
 });
 
-test('a base is made of a bundle too, of what it ships and nothing else', { timeout: 60_000 }, async () => {
+test('a base is made of a bundle too, of what it ships and nothing else', async () => {
   await base('bundled');
   const bundle = await call('POST', '/api/instances/origin-of-bundled/ship', {});
   const made = await call<Blueprint>('POST', '/api/blueprints?name=of-a-bundle', bundle.bytes);
@@ -173,9 +167,7 @@ test('a base is made of a bundle too, of what it ships and nothing else', { time
   expect((await call('POST', '/api/blueprints?name=of-half', cut)).status).toBe(422);
 });
 
-test('a file that is not a sound sandbox is refused, and leaves neither a file nor a row', {
-  timeout: 60_000,
-}, async () => {
+test('a file that is not a sound sandbox is refused, and leaves neither a file nor a row', async () => {
   await base('taken');
   const good = database('good.sqlite', TABLE + ROWS);
   const large = database(

@@ -163,9 +163,9 @@ test.each([
   const ticks = async () => (await server.call('GET', '/api/instances/runner/volumes/workspace/ticks')).bytes.length;
   const running = async () =>
     Number(/^winterdock_calls_running (\d+)$/m.exec((await server.call('GET', '/metrics')).text)?.[1]);
-  await vi.waitFor(async () => expect(await running()).toBe(1), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await running()).toBe(1), { timeout: 240_000 });
   req.destroy();
-  await vi.waitFor(async () => expect(await running()).toBe(0), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await running()).toBe(0), { timeout: 240_000 });
   const after = await ticks();
   expect((await run({ command: 'echo alive' })).json.stdout).toBe('alive\n');
   expect(await ticks()).toBe(after);

@@ -34,7 +34,7 @@ test('of two concurrent edits of one version the later one is refused, and nothi
   expect(lines.json[0]?.reason).toBe('name');
 });
 
-test('the tag covers manual settings: waking and work leave it unchanged', { timeout: 60_000 }, async () => {
+test('the tag covers manual settings: waking and work leave it unchanged', async () => {
   const before = (await look()).headers.etag;
   await server.call('POST', '/api/instances/a/exec', { command: 'echo hello > note' });
   expect((await look()).headers.etag).toBe(before);

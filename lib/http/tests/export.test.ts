@@ -87,7 +87,7 @@ test('an export of 200 000 lines is whole and takes no more memory than a small 
 });
 
 test('a sealed month counts as exported only once it was taken whole', async () => {
-  await vi.waitFor(async () => expect(await segments()).toHaveLength(1), { timeout: 60_000, interval: 200 });
+  await vi.waitFor(async () => expect(await segments()).toHaveLength(1), { timeout: 240_000, interval: 200 });
   const [{ id } = { id: '' }] = await segments();
   const broken = await open(`/api/events/segments/${id}`);
   await once(broken, 'data');

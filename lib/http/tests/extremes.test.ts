@@ -126,7 +126,7 @@ beforeAll(async () => {
     ...all.filter(({ operation }) => !LATE.test(operation)),
     ...all.filter(({ operation }) => LATE.test(operation)),
   ];
-}, 300_000);
+});
 afterAll(async () => {
   await ask('stop');
   child.kill();

@@ -190,24 +190,20 @@ const AMOUNTS = {
 const USERS = IS_ROOT ? partOf(['as root', 'not as root'], 2) : ['not as root'];
 
 describe.each(USERS)('%s', (user) => {
-  beforeAll(() => start(IS_ROOT && user !== 'as root'), MINUTE);
-  afterAll(stop, MINUTE);
+  beforeAll(() => start(IS_ROOT && user !== 'as root'));
+  afterAll(stop);
 
-  test.runIf(user === 'as root')(
-    'a folder at rest belongs to the server: no worker changes a name in it',
-    { timeout: MINUTE },
-    async () => {
-      await make('resting');
-      expect(await fallen.run('resting', `fs.writeFileSync('mine', ''); console.log('made')`)).toBe('made\n');
-      expect((await verb('resting', 'suspend')).status).toBe(200);
-      for (const code of [`fs.writeFileSync('new', '')`, `fs.rmSync('vfs.sqlite')`, `fs.renameSync('vfs.sqlite', 'x')`])
-        await expect(fallen.run('resting', code)).rejects.toThrow(/EACCES|EPERM/);
-      expect(readdirSync(join(folder, 'live', 'resting'))).toEqual(['vfs.sqlite']);
-      expect((await verb('resting', 'exec', { command: 'cat note' })).json).toMatchObject({ stdout: 'of resting' });
-    },
-  );
+  test.runIf(user === 'as root')('a folder at rest belongs to the server: no worker changes a name in it', async () => {
+    await make('resting');
+    expect(await fallen.run('resting', `fs.writeFileSync('mine', ''); console.log('made')`)).toBe('made\n');
+    expect((await verb('resting', 'suspend')).status).toBe(200);
+    for (const code of [`fs.writeFileSync('new', '')`, `fs.rmSync('vfs.sqlite')`, `fs.renameSync('vfs.sqlite', 'x')`])
+      await expect(fallen.run('resting', code)).rejects.toThrow(/EACCES|EPERM/);
+    expect(readdirSync(join(folder, 'live', 'resting'))).toEqual(['vfs.sqlite']);
+    expect((await verb('resting', 'exec', { command: 'cat note' })).json).toMatchObject({ stdout: 'of resting' });
+  });
 
-  test('folders that are swapped by links while they are removed lead nowhere', { timeout: 2 * MINUTE }, async () => {
+  test('folders that are swapped by links while they are removed lead nowhere', async () => {
     const at = `const out = ${JSON.stringify(outside)};
       const ways = Array.from({ length: 40 }, (_, n) => 'swap-' + n);
       for (const way of ways) { fs.mkdirSync(way + '/kept', { recursive: true }); fs.writeFileSync(way + '/kept/file', ''); }
@@ -227,9 +223,7 @@ describe.each(USERS)('%s', (user) => {
     expect(readFileSync(join(outside, 'kept', 'file'), 'utf8')).toBe('kept');
   });
 
-  test('150 000 files hold up neither the filing nor anybody else, and are gone later', {
-    timeout: 3 * MINUTE,
-  }, async () => {
+  test('150 000 files hold up neither the filing nor anybody else, and are gone later', async () => {
     await make('many');
     // Quicker than the look at what is beside a file.
     await fallen.run(
@@ -253,7 +247,6 @@ describe.each(USERS)('%s', (user) => {
 
   test.each(Object.entries(AMOUNTS))(
     'a sandbox that puts %s beside its file is ended and says why',
-    { timeout: 2 * MINUTE },
     async (name, code) => {
       const id = `beside-${Object.keys(AMOUNTS).indexOf(name)}`;
       await make(id);
@@ -275,7 +268,6 @@ describe.each(USERS)('%s', (user) => {
 
   test.runIf(user === 'as root')(
     'a sandbox that keeps files among those of spills is ended, and they are removed',
-    { timeout: 2 * MINUTE },
     async () => {
       await make('spilling');
       await fallen.run(
@@ -288,41 +280,35 @@ describe.each(USERS)('%s', (user) => {
     },
   );
 
-  test.each(Object.entries(ATTACKS))(
-    'what it leaves is followed by nobody, in any verb: %s',
-    { timeout: 3 * MINUTE },
-    async (name, attack) => {
-      const at = Object.keys(ATTACKS).indexOf(name);
-      const allowed = known(user, name);
-      const play = async ([first, ...further]: readonly string[]) => {
-        const id = `alpha-${at}-${first}`;
-        await make(id);
-        await fallen.run(id, unlessEnded(attack(id)));
+  test.each(Object.entries(ATTACKS))('what it leaves is followed by nobody, in any verb: %s', async (name, attack) => {
+    const at = Object.keys(ATTACKS).indexOf(name);
+    const allowed = known(user, name);
+    const play = async ([first, ...further]: readonly string[]) => {
+      const id = `alpha-${at}-${first}`;
+      await make(id);
+      await fallen.run(id, unlessEnded(attack(id)));
+      await readAll(id, allowed);
+      const answer =
+        first === 'freeze'
+          ? await call('POST', `/api/instances/${id}/plan`, { to: 'frozen', force: true })
+          : await verb(id, first ?? '', { force: true });
+      expect(others(leaks(answer.bytes), allowed)).toEqual([]);
+      expect(answer.status, answer.text).not.toBe(500);
+      await readAll(id, allowed);
+      for (const next of further) {
+        const woke = await verb(id, next, { force: true });
+        expect(woke.status, woke.text).not.toBe(500);
         await readAll(id, allowed);
-        const answer =
-          first === 'freeze'
-            ? await call('POST', `/api/instances/${id}/plan`, { to: 'frozen', force: true })
-            : await verb(id, first ?? '', { force: true });
-        expect(others(leaks(answer.bytes), allowed)).toEqual([]);
-        expect(answer.status, answer.text).not.toBe(500);
-        await readAll(id, allowed);
-        for (const next of further) {
-          const woke = await verb(id, next, { force: true });
-          expect(woke.status, woke.text).not.toBe(500);
-          await readAll(id, allowed);
-        }
-        expect(others(filesOf(id).flatMap(leaks), allowed)).toEqual([]);
-        await lastHealth();
-      };
-      await Promise.all([['suspend'], at % 4 === 0 ? ['freeze', 'resume'] : ['archive', 'resume']].map(play));
-      expect(readdirSync(join(outside, 'kept'))).toEqual(['file']);
-      expect((await call('GET', '/api/instances/beta/volumes/workspace/note')).text).toBe(SECRET);
-    },
-  );
+      }
+      expect(others(filesOf(id).flatMap(leaks), allowed)).toEqual([]);
+      await lastHealth();
+    };
+    await Promise.all([['suspend'], at % 4 === 0 ? ['freeze', 'resume'] : ['archive', 'resume']].map(play));
+    expect(readdirSync(join(outside, 'kept'))).toEqual(['file']);
+    expect((await call('GET', '/api/instances/beta/volumes/workspace/note')).text).toBe(SECRET);
+  });
 
-  test('a backup, a doctor and the next start after a kill follow nothing of all that', {
-    timeout: 5 * MINUTE,
-  }, async () => {
+  test('a backup, a doctor and the next start after a kill follow nothing of all that', async () => {
     for (const [at, attack] of Object.values(ATTACKS).entries()) {
       await make(`left-${at}`);
       await fallen.run(`left-${at}`, unlessEnded(attack(`left-${at}`)));

@@ -167,7 +167,7 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
   expect(findings.filter(({ weight }) => weight === 'wrong')).toEqual([]);
   expect(filesWith(folder, WORD)).toEqual([]);
   expect(existsSync(join(folder, 'registry.sqlite.before-9'))).toBe(false);
-}, 240_000);
+});
 
 test('what still holds a tenant is said before and when it begins: backups since it had something, folders of a restore', async () => {
   const made = (reason: string) =>
@@ -201,7 +201,7 @@ test('what still holds a tenant is said before and when it begins: backups since
   const aside = join(folder, 'replaced-2026-01-01T000000.000Z');
   mkdirSync(aside);
   const holds = {
-    backups: [{ id: 'backup-with-it', time, to: 'elsewhere' }],
+    backups: [{ id: 'backup-with-it', time, to: 'elsewhere', gone_by: null }],
     set_aside: [aside],
     store: NOTHING_STORED,
     registry_moments_end: false,

@@ -59,6 +59,7 @@ test('a created instance shows the whole contract and has neither process nor fi
     stored: null,
     upload: 'none',
     replicate: 'off',
+    replicate_from_next_wake: false,
     own_replicate: null,
     recovery_point: { at: null, behind_s: null, as: 'none' },
     host: null,

@@ -25,14 +25,14 @@ describe('`&` at the top level of a script', () => {
     expect([begun.exit_code, begun.stderr, job]).toEqual([0, '', expect.any(String)]);
     const [started] = await runsOf();
     expect(started).toMatchObject({ state: expect.stringMatching(/queued|running/), cwd: '/memory' });
-    await vi.waitFor(async () => expect((await runsOf())[0]?.output_bytes).toBe(10), 60_000);
+    await vi.waitFor(async () => expect((await runsOf())[0]?.output_bytes).toBe(10), 240_000);
     expect((await run('jobs')).stdout).toMatch(/^\[1\]\+ {2}Running {17}.*sleep 60.* &\n$/s);
     expect((await run(`kill -0 ${job}; echo $?; jobs -p`)).stdout).toBe(`0\n${job}\n`);
     expect(await run(`kill ${job}; wait ${job}; echo $?; jobs`)).toMatchObject({
       stdout: 'in\nf1 7 x\n143\n',
       exit_code: 0,
     });
-    await vi.waitFor(async () => expect((await runsOf())[0]).toMatchObject({ state: 'stopped' }), { timeout: 60_000 });
+    await vi.waitFor(async () => expect((await runsOf())[0]).toMatchObject({ state: 'stopped' }), { timeout: 240_000 });
     expect(await run(`kill ${job}`)).toMatchObject({
       stderr: `bash: kill: (${job}) - No such process\n`,
       exit_code: 1,
@@ -41,19 +41,37 @@ describe('`&` at the top level of a script', () => {
 
   test('shows what goes through `tee` while it runs, and leaves it in the file when it is stopped', async () => {
     const job = (await run('(echo one; sleep 60) 2>&1 | tee log & echo $!')).stdout.trim();
-    await vi.waitFor(async () => expect((await runsOf())[0]).toMatchObject({ output_bytes: 4 }), 60_000);
+    await vi.waitFor(async () => expect((await runsOf())[0]).toMatchObject({ output_bytes: 4 }), 240_000);
     expect((await run(`kill ${job}; wait ${job}; echo $?; cat log`)).stdout).toBe('one\n143\none\n');
     const quiet = (await run('(echo hidden; touch begun; sleep 60) | tee quiet > /dev/null & echo $!')).stdout.trim();
-    await vi.waitFor(async () => expect((await run('ls begun')).exit_code).toBe(0), 60_000);
+    await vi.waitFor(async () => expect((await run('ls begun')).exit_code).toBe(0), 240_000);
     expect((await run(`kill ${quiet}; wait ${quiet}; echo $?; cat quiet`)).stdout).toBe('143\nhidden\n');
     const ended = await run('(echo two; exit 3) | tee log & wait $!; echo $?; cat log');
     expect(ended.stdout).toBe('two\n0\ntwo\n');
   });
 
+  test('is a process that ps, pgrep and pkill know by the name and the words of its command', async () => {
+    const script = [
+      'sleep 61 & pgrep -f "sleep 61" > found; [ "$(cat found)" = $! ] && echo same',
+      'pgrep -x sleep | wc -l; pgrep -x sleeper; echo $?; ps -p $! -o comm= -o args=; ps aux | grep -c "[s]leep 61"',
+      'pkill -f "sleep 61"; wait $!; echo $?; pgrep sleep; echo $?; killall sleep 2>/dev/null; echo $?; ps -p $! > /dev/null; echo $?',
+    ];
+    const { stdout } = await run(script.join('\n'));
+    expect(stdout).toBe('same\n1\n1\nsleep           sleep 61\n1\n143\n1\n1\n1\n');
+  });
+
+  test('appends to a log beside its script, and no line of either is lost', async () => {
+    const both =
+      '(for i in 1 2 3; do echo job$i >> both; sleep 0.2; done) & for i in 1 2 3; do echo own$i >> both; sleep 0.2; done';
+    expect((await run(`${both}; wait; sort both`)).stdout).toBe('job1\njob2\njob3\nown1\nown2\nown3\n');
+    const first = '{ echo one; sleep 0.5; echo two; } >> made & echo three >> made; wait; sort made';
+    expect((await run(first)).stdout).toBe('one\nthree\ntwo\n');
+  });
+
   test('a log in the background is there while it grows, and a script that is killed runs its action for TERM', async () => {
     const script = "trap 'echo closed >> grown; exit 7' TERM; while :; do echo x; sleep 0.1; done > grown";
     const job = (await run(`bash -c "${script}" & echo $!`)).stdout.trim();
-    await vi.waitFor(async () => expect((await run('wc -l < grown')).stdout.trim()).toMatch(/^[1-9]/), 60_000);
+    await vi.waitFor(async () => expect((await run('wc -l < grown')).stdout.trim()).toMatch(/^[1-9]/), 240_000);
     expect((await run(`kill ${job}; wait ${job}; echo $?; tail -n 1 grown`)).stdout).toBe('7\nclosed\n');
     const ended = (await run('trap "echo never" TERM; while :; do sleep 0.1; done & echo $!')).stdout.trim();
     expect((await run(`kill -9 ${ended}; wait ${ended}; echo $?`)).stdout).toBe('137\n');
@@ -63,13 +81,13 @@ describe('`&` at the top level of a script', () => {
     const script =
       "trap 'echo term; exit 7' TERM; trap 'echo hup; sleep 600; echo never' HUP; touch ready; while :; do sleep 0.1; done";
     const job = (await run(`bash -c "${script}" & echo $!`)).stdout.trim();
-    await vi.waitFor(async () => expect((await run('ls ready')).exit_code).toBe(0), 60_000);
+    await vi.waitFor(async () => expect((await run('ls ready')).exit_code).toBe(0), 240_000);
     const ended = await run(`kill -HUP ${job}; kill ${job}; wait ${job}; echo $?`);
     expect(ended.stdout).toBe('hup\nterm\n7\n');
     const stubborn = (
       await run('bash -c \'trap "" TERM; touch deaf; while :; do sleep 0.1; done\' & echo $!')
     ).stdout.trim();
-    await vi.waitFor(async () => expect((await run('ls deaf')).exit_code).toBe(0), 60_000);
+    await vi.waitFor(async () => expect((await run('ls deaf')).exit_code).toBe(0), 240_000);
     expect((await run(`kill ${stubborn}; kill -9 ${stubborn}; wait ${stubborn}; echo $?`)).stdout).toBe('137\n');
   });
 
@@ -127,7 +145,7 @@ describe('`&` at the top level of a script', () => {
     expect(many.stdout).toBe('1\n');
     expect(many.stderr).toMatch(/^bash: cannot run in the background: .*5 runs/);
     await vi.waitFor(async () => expect((await runsOf()).filter(({ ended }) => ended === null)).toEqual([]), {
-      timeout: 60_000,
+      timeout: 240_000,
     });
   });
 });
@@ -181,7 +199,7 @@ describe('what a script asks of its jobs', () => {
         ['done', 4],
         ['done', 4],
       ]);
-    }, 60_000);
+    }, 240_000);
   });
 
   test('one that runs is not forgotten for those that came and went after it', async () => {

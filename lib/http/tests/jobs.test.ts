@@ -140,7 +140,7 @@ test('what somebody has a terminal open in is set apart, and moved only when it 
   const run = async (more: object) => {
     const { json } = await server.call<{ id: string }>('POST', '/api/jobs', { ...input, ...more });
     await expect
-      .poll(async () => (await server.call<Job>('GET', `/api/jobs/${json.id}`)).json.state, { timeout: 60_000 })
+      .poll(async () => (await server.call<Job>('GET', `/api/jobs/${json.id}`)).json.state, { timeout: 240_000 })
       .toBe('done');
     return (await server.call<Job>('GET', `/api/jobs/${json.id}`)).json;
   };
@@ -350,7 +350,7 @@ test('a cancelled job begins no more, and one that has ended stays as it is', as
   expect((await server.call<Job>('DELETE', `/api/jobs/${id}`)).json).toEqual(after);
 });
 
-test('a job continues where the server stopped, and does nothing twice', { timeout: 60_000 }, async () => {
+test('a job continues where the server stopped, and does nothing twice', async () => {
   const ids = Array.from({ length: 40 }, (_, n) => `j${n}`);
   for (const id of ids) await make(id, 'created');
   const id = await start({ verb: 'archive', ids });

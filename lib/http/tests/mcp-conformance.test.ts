@@ -53,15 +53,11 @@ afterAll(async () => {
   await server.stop();
 });
 
-test.each(SCENARIOS)(
-  'the scenario %s passes',
-  async (scenario) => {
-    const url = `http://127.0.0.1:${(forwarder.address() as AddressInfo).port}/mcp`;
-    const args = [SUITE, 'server', '--url', url, '--scenario', scenario];
-    const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
-    const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-    expect([code, out, err]).toEqual([0, expect.stringMatching(/Passed: [1-9]\d*\/[1-9]/), expect.any(String)]);
-    expect(out).not.toMatch(/\b[1-9]\d* failed/);
-  },
-  120_000,
-);
+test.each(SCENARIOS)('the scenario %s passes', async (scenario) => {
+  const url = `http://127.0.0.1:${(forwarder.address() as AddressInfo).port}/mcp`;
+  const args = [SUITE, 'server', '--url', url, '--scenario', scenario];
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  expect([code, out, err]).toEqual([0, expect.stringMatching(/Passed: [1-9]\d*\/[1-9]/), expect.any(String)]);
+  expect(out).not.toMatch(/\b[1-9]\d* failed/);
+});

@@ -45,7 +45,7 @@ test('a job suspends none to wake another, and reports it', async () => {
   expect(started.status).toBe(202);
   const { id } = started.json;
   await vi.waitFor(async () => expect((await server.call<Job>('GET', `/api/jobs/${id}`)).json.state).toBe('done'), {
-    timeout: 60_000,
+    timeout: 240_000,
   });
   const [result] = (await server.call<JobResult[]>('GET', `/api/jobs/${id}/results`)).json;
   expect(result).toMatchObject({ instance: 'b', outcome: 'failed', reason: expect.stringContaining('WB_MEMORY') });

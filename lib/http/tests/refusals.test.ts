@@ -121,9 +121,7 @@ test('refused steps of jobs are reported by the job, and write no line for each 
   expect(lines.filter(({ type }) => !type.startsWith('job.')).length).toBeLessThanOrEqual(4);
 });
 
-test('requests without a key or with a low role write no more lines the more often they repeat', {
-  timeout: 60_000,
-}, async () => {
+test('requests without a key or with a low role write no more lines the more often they repeat', async () => {
   const viewer = await invited(server.host.auth, 'viewer', { email: 'vi@example.com' });
   const fetchPath = (path: string, init: RequestInit = {}) => fetch(`${server.url}${path}`, init);
   const as = (path: string, init: RequestInit = {}) =>
@@ -195,7 +193,7 @@ test('a stop writes the counts, and the next start counts from zero', async () =
   rmSync(folder, { recursive: true });
 });
 
-test('what was counted of a tenant is forgotten with it', { timeout: 90_000 }, async () => {
+test('what was counted of a tenant is forgotten with it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-refusals-'));
   const own = await startServer({ folder, settings: { WB_POOL: '0' } });
   await own.call('POST', '/api/instances', { id: 'a', tenant: 'acme' });

@@ -7,7 +7,7 @@ import { filesIn } from '../../testing/files-in.ts';
 import { startServer } from '../../testing/server.ts';
 
 type Server = Awaited<ReturnType<typeof startServer>>;
-const SOON = { timeout: 60_000 };
+const SOON = { timeout: 240_000 };
 let root: string;
 let bucket: string;
 let server: Server;
@@ -69,7 +69,10 @@ test('the replica of another installation is refused, and nothing in it changes'
   const before = seen();
   await expect(
     startServer({ folder: join(root, 'second'), settings: { WB_REPLICA_URL: `file://${bucket}` } }),
-  ).rejects.toMatchObject({ extra: { start_refused: 'store_claimed' } });
+  ).rejects.toMatchObject({
+    extra: { start_refused: 'store_claimed' },
+    hint: expect.stringContaining('a prefix of its own in WB_REPLICA_URL'),
+  });
   expect(seen()).toEqual(before);
 });
 

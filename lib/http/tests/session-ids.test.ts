@@ -117,7 +117,7 @@ test('a session ends while its agent talks, and the stream says so', async () =>
   const heard = talk.text();
   await expect
     .poll(async () => (await running().call<{ calls: number }>('GET', `/api/instances/${id}`)).json.calls, {
-      timeout: 60_000,
+      timeout: 240_000,
     })
     .toBe(1);
   expect(await session('DELETE', `/api/sessions/${id}`)).toMatchObject({ code: 200, status: 'ended' });
@@ -163,7 +163,7 @@ test('a pause does not wait for a call that runs, which ends as if nothing were'
   const sandbox = async () =>
     (await server.call<{ calls: number; thermal: string; state: string }>('GET', `/api/instances/${id}`)).json;
   const call = ask('POST', `${at}/exec`, { command: 'while [ ! -e go ]; do sleep 0.05; done; echo went on' });
-  await expect.poll(async () => (await sandbox()).calls, { timeout: 60_000 }).toBe(1);
+  await expect.poll(async () => (await sandbox()).calls, { timeout: 240_000 }).toBe(1);
   expect(await session('POST', `${at}/pause`)).toMatchObject({ code: 200, status: 'paused' });
   expect(await sandbox()).toMatchObject({ state: 'active', thermal: 'hot' });
   await server.call('PUT', `/api/instances/${id}/volumes/workspace/go`, 'x');

@@ -41,9 +41,7 @@ async function sandbox(id: string, extra = {}): Promise<void> {
   await put(id, '/scratch.txt', `the scratch of ${id}`, 'tmp');
 }
 
-test('a snapshot is taken in every state without waking anything, and equal content is one read-only file', {
-  timeout: 60_000,
-}, async () => {
+test('a snapshot is taken in every state without waking anything, and equal content is one read-only file', async () => {
   const kept = () => filesIn(server.folder).filter((path) => path.startsWith('snapshots/')).length;
   const before = kept();
   await sandbox('states');
@@ -84,7 +82,7 @@ test('a snapshot is taken in every state without waking anything, and equal cont
   expect((await call('GET', `/api/snapshots/${first.json.id}`)).json).toEqual(first.json);
 });
 
-test('a snapshot under constant writes is of one moment, and the writes go on', { timeout: 60_000 }, async () => {
+test('a snapshot under constant writes is of one moment, and the writes go on', async () => {
   await sandbox('busy');
   let writing = true;
   let written = 0;
@@ -115,9 +113,7 @@ test('a snapshot under constant writes is of one moment, and the writes go on', 
   expect(new Set(taken.map(({ hash }) => hash)).size).toBe(5);
 });
 
-test('a restored sandbox costs its row, is read from its snapshot, and is on its own from its first resume', {
-  timeout: 60_000,
-}, async () => {
+test('a restored sandbox costs its row, is read from its snapshot, and is on its own from its first resume', async () => {
   await sandbox('origin', { policy: 'minimal' });
   const snapshot = (await take('origin')).json;
   const before = filesIn(server.folder);
@@ -187,7 +183,7 @@ test('a restored sandbox costs its row, is read from its snapshot, and is on its
   expect(ofC.nodes.map(({ id }) => id)).toEqual(['origin', snapshot.id, c, again.id]);
 });
 
-test('a thousand are made in one call; a name that is taken, and none is', { timeout: 60_000 }, async () => {
+test('a thousand are made in one call; a name that is taken, and none is', async () => {
   await sandbox('many');
   const { id } = (await take('many')).json;
   await call('POST', '/api/instances', { tenant: 'acme', name: 'n-500' });
@@ -213,9 +209,7 @@ test('a thousand are made in one call; a name that is taken, and none is', { tim
   expect((await call<Snapshot>('GET', `/api/snapshots/${id}`)).json.instances).toBe(1000);
 });
 
-test('a snapshot outlives its source, and its file outlives the snapshot while a clone needs it', {
-  timeout: 60_000,
-}, async () => {
+test('a snapshot outlives its source, and its file outlives the snapshot while a clone needs it', async () => {
   await sandbox('mortal');
   const snapshot = (await take('mortal')).json;
   await call('POST', '/api/instances/mortal/archive');
@@ -250,7 +244,7 @@ test('a snapshot outlives its source, and its file outlives the snapshot while a
   ]);
 });
 
-test('what cannot be is refused with the contract’s errors and leaves no file', { timeout: 60_000 }, async () => {
+test('what cannot be is refused with the contract’s errors and leaves no file', async () => {
   await sandbox('strict');
   const { id, ...snapshot } = (await take('strict')).json;
   await call('POST', '/api/instances', { id: 'in-memory', tenant: 'acme', vfs_path: ':memory:' });
@@ -297,16 +291,14 @@ test('what cannot be is refused with the contract’s errors and leaves no file'
   expect((await restore(id)).status).toBe(201);
 });
 
-test('start resumes what was restored in the background, with its progress in the ledger', {
-  timeout: 120_000,
-}, async () => {
+test('start resumes what was restored in the background, with its progress in the ledger', async () => {
   await sandbox('starter');
   const { id } = (await take('starter')).json;
   const made = (await restore(id, { count: 6, start: true })).json;
   expect(made.every(({ state }) => state === 'created')).toBe(true);
   await expect
     .poll(async () => (await call<{ reason: string }[]>('GET', '/api/events?type=start.done')).json[0]?.reason, {
-      timeout: 60_000,
+      timeout: 240_000,
     })
     .toBe(`6 of 6 started from the snapshot ${id}`);
   for (const one of made) {

@@ -39,7 +39,7 @@ async function make(id: string, ...verbs: string[]): Promise<void> {
   for (const verb of verbs) expect((await server.call('POST', `/api/instances/${id}/${verb}`, {})).status).toBe(200);
 }
 
-test('the rows’ counts, the files found, and the missing ones', { timeout: 60_000 }, async () => {
+test('the rows’ counts, the files found, and the missing ones', async () => {
   await make('a', 'suspend');
   await make('b', 'suspend', 'freeze');
   await make('c', 'archive');
@@ -126,9 +126,7 @@ test('a damaged registry does not pass, and a file that is not a registry is rep
   server = await startServer({ folder });
 });
 
-test('a copy of a stopped server’s folder, without derived files, is a complete backup', {
-  timeout: 60_000,
-}, async () => {
+test('a copy of a stopped server’s folder, without derived files, is a complete backup', async () => {
   await make('a');
   await make('b', 'suspend', 'freeze');
   await make('c', 'archive');

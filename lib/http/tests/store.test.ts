@@ -123,7 +123,7 @@ test('snapshots and blueprints are stored once for each tenant, and come back wh
   const made = await server.call<Blueprint>('POST', '/api/blueprints', { name: 'base', from_instance: 'a' });
   expect(made.status).toBe(201);
   const stored = (kind: string) => objects().filter((path) => path.startsWith(`drawers/${kind}/acme/`)).length;
-  await vi.waitFor(() => expect([stored('snapshot'), stored('blueprint')]).toEqual([2, 2]), 60_000);
+  await vi.waitFor(() => expect([stored('snapshot'), stored('blueprint')]).toEqual([2, 2]), 240_000);
   for (const folder of ['snapshots', 'blueprints'])
     for (const name of readdirSync(join(server.folder, folder)))
       rmSync(join(server.folder, folder, name), { recursive: true });
@@ -140,7 +140,7 @@ test('snapshots and blueprints are stored once for each tenant, and come back wh
   await vi.waitFor(async () => {
     const names = await server.host.registry.storeNames.ofTenant('acme', '', 10);
     expect(names.filter(({ kind }) => kind === 'snapshot').map(({ state }) => state)).toEqual(['superseded']);
-  }, 60_000);
+  }, 240_000);
 });
 
 test('a copy whose bytes in the store are others is refused, and nothing takes its place', async () => {
@@ -151,7 +151,7 @@ test('a copy whose bytes in the store are others is refused, and nothing takes i
     const [name] = objects().filter((path) => path.startsWith('drawers/snapshot/') && !path.endsWith('.json'));
     if (name === undefined || !objects().includes(`${name}.row.json`)) throw new Error('not stored yet');
     return join(bucket, name);
-  }, 60_000);
+  }, 240_000);
   const local = join(
     server.folder,
     'snapshots',
@@ -182,7 +182,7 @@ test('forgetting a tenant takes its objects with it, by the names that the regis
   await server.call('POST', '/instances', { id: 'other', tenant: 'other' });
   await server.call('PUT', '/api/instances/other/volumes/workspace/kept', 'of other');
   await freeze('other');
-  await vi.waitFor(() => expect(objects().filter((path) => path.includes('/acme/')).length).toBe(2), 60_000);
+  await vi.waitFor(() => expect(objects().filter((path) => path.includes('/acme/')).length).toBe(2), 240_000);
   writeFileSync(join(bucket, 'drawers/cold/not-ours'), 'of nobody');
   const plan = await server.call<{ store: unknown }>('DELETE', '/api/tenants/acme', { dry_run: true });
   expect(plan.json.store).toEqual({ objects: 2, remain_until: null });
@@ -190,7 +190,7 @@ test('forgetting a tenant takes its objects with it, by the names that the regis
   await vi.waitFor(async () => {
     const job = await server.call<{ state: string }>('GET', `/api/jobs/${started.json.id}`);
     expect(job.json.state).toBe('done');
-  }, 60_000);
+  }, 240_000);
   expect(objects().filter((path) => path.includes('acme') || path.startsWith('drawers/cold/a/'))).toEqual([]);
   expect(objects().filter((path) => path.startsWith('drawers/cold/'))).toHaveLength(3);
   expect(await server.host.registry.storeNames.ofTenant('acme', '', 10)).toEqual([]);

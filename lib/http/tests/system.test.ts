@@ -110,7 +110,7 @@ test('the metrics follow what happens', async () => {
   expect(await metric('winterdock_calls_running')).toBe(0);
   expect(await metric('winterdock_wakes_waiting')).toBe(0);
   expect(await metric('winterdock_wake_wait_seconds_count{outcome="admitted"}')).toBeGreaterThanOrEqual(2);
-  await vi.waitFor(async () => expect(await metric('winterdock_pool_ready')).toBe(1), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await metric('winterdock_pool_ready')).toBe(1), { timeout: 240_000 });
   expect(await metric('process_resident_memory_bytes')).toBeGreaterThan(1024 * 1024);
 });
 
@@ -126,7 +126,7 @@ test('a server is ready until its data folder is missing', async () => {
       const answer = await other.call('GET', '/readyz', undefined, { key: null });
       expect([answer.status, answer.json.code]).toEqual([503, 'storage_unavailable']);
       expect(answer.text).not.toContain(other.folder);
-    }, 60_000);
+    }, 240_000);
     expect((await other.call('GET', '/healthz', undefined, { key: null })).status).toBe(200);
   } finally {
     await other.stop();

@@ -65,7 +65,7 @@ const type = (id: string, terminal: string, text: string, language = 'shell') =>
 const list = async (id: string) => (await server.call<SandboxTerminal[]>('GET', `/api/instances/${id}/terminals`)).json;
 const attached = async (id: string) => (await server.call<Instance>('GET', `/api/instances/${id}`)).json.attached;
 const shownBy = (id: string, count: number) =>
-  vi.waitFor(async () => expect((await list(id)).map(({ shown }) => shown)).toEqual([count]), { timeout: 60_000 });
+  vi.waitFor(async () => expect((await list(id)).map(({ shown }) => shown)).toEqual([count]), { timeout: 240_000 });
 
 test('a terminal whose folder is gone says so once, and goes on where a new one begins', async () => {
   await make('gone');
@@ -148,7 +148,7 @@ test('a line that waits says behind which call, and a stop ends the wait and not
   expect(second.events.filter(({ event }) => event === 'waits')).toHaveLength(1);
   expect(first.events.map(({ event }) => event)).not.toContain('exit');
   await type('waits', two.id, 'echo mine');
-  await vi.waitFor(() => expect(second.events.filter(({ event }) => event === 'waits')).toHaveLength(2), 60_000);
+  await vi.waitFor(() => expect(second.events.filter(({ event }) => event === 'waits')).toHaveLength(2), 240_000);
   await server.call('POST', `/api/instances/waits/terminals/${one.id}/interrupt`, {});
   await second.seen('stdout', { text: 'mine\n' });
   await Promise.all([first.leave(), second.leave()]);
@@ -162,12 +162,12 @@ test('one that is shown holds its sandbox awake, one that none shows for a minut
   expect(await attached('held')).toBe(0);
   await type('held', id, 'echo kept');
   await shown.seen('exit');
-  await vi.waitFor(async () => expect(await attached('held')).toBe(1), 60_000);
+  await vi.waitFor(async () => expect(await attached('held')).toBe(1), 240_000);
   expect((await server.call('POST', '/api/instances/held/suspend', {})).status).toBe(200);
   await shown.seen('note', { text: 'The sandbox is suspended.' });
   expect(await attached('held')).toBe(0);
   await type('held', id, 'true');
-  await vi.waitFor(async () => expect(await attached('held')).toBe(1), 60_000);
+  await vi.waitFor(async () => expect(await attached('held')).toBe(1), 240_000);
   await shown.leave();
   await shownBy('held', 0);
   server.clock.advance(59);
@@ -190,7 +190,7 @@ test('one that nobody uses for half an hour holds nothing, though it is shown, a
   const shown = await show('forgotten', id);
   await type('forgotten', id, 'true');
   await shown.seen('exit');
-  await vi.waitFor(async () => expect(await attached('forgotten')).toBe(1), 60_000);
+  await vi.waitFor(async () => expect(await attached('forgotten')).toBe(1), 240_000);
   server.clock.advance(31 * 60);
   await server.host.terminals.look();
   expect(await attached('forgotten')).toBe(0);
@@ -198,7 +198,7 @@ test('one that nobody uses for half an hour holds nothing, though it is shown, a
   await type('forgotten', id, 'true');
   await server.host.terminals.look();
   expect(await attached('forgotten')).toBe(1);
-  await vi.waitFor(() => expect(shown.events.filter(({ event }) => event === 'exit')).toHaveLength(2), 60_000);
+  await vi.waitFor(() => expect(shown.events.filter(({ event }) => event === 'exit')).toHaveLength(2), 240_000);
   const notes = shown.events.filter(({ event }) => event === 'note').map(({ data }) => data.text);
   expect(notes).toEqual(['Unused for 30 minutes: it no longer keeps the sandbox awake. The next line does again.']);
   await shown.leave();
@@ -297,7 +297,7 @@ test('their number and their scrollback are bounded, and a slow reader is told o
   expect([full.status, full.json]).toMatchObject([429, { code: 'quota_exceeded', quota: 'terminals_per_sandbox' }]);
   const [{ id }] = terminals as [SandboxTerminal];
   await type('many', id, 'seq 1 20000; echo end');
-  await vi.waitFor(async () => expect((await list('many'))[0]?.run).toBeNull(), 60_000);
+  await vi.waitFor(async () => expect((await list('many'))[0]?.run).toBeNull(), 240_000);
   const late = await show('many', id);
   await late.seen('exit', { exit_code: 0 });
   expect(late.events[0]?.event).toBe('gap');

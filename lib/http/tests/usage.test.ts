@@ -28,7 +28,7 @@ beforeAll(async () => {
       const { points } = await get<InstanceUsage>(`/api/instances/a/usage?from=${begin}`);
       expect(points[0]?.disk_bytes).toBeGreaterThan(0);
     },
-    { timeout: 60_000 },
+    { timeout: 240_000 },
   );
   clock.advance(2 * HOUR - 600);
   await server.call('POST', '/api/instances/a/exec', { command: 'cat note' });

@@ -60,7 +60,7 @@ export async function makeTenant(call: Call, tenant: string, word: string): Prom
   ]) {
     const job = await good('POST', '/api/jobs', { verb: 'label', reason: `${word} says so`, ...body });
     const state = async () => (await call('GET', `/api/jobs/${job.json.id}`)).json.state;
-    await vi.waitFor(async () => expect(await state()).toBe('done'), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await state()).toBe('done'), { timeout: 240_000 });
   }
   await good('PATCH', `/api/tenants/${tenant}`, { max_sandboxes: 50 });
   const { key } = (await good('POST', '/api/keys', { name: `${word} program`, role: 'tenant', tenant })).json;

@@ -7,10 +7,16 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { and, count, eq, gte, lte, ne, placeholder, type Queries } from '../../../db/drizzle.ts';
 import { instances, labels } from '../../../db/schema.ts';
 import type { ListRequest } from '../instances.ts';
+import {
+  type Criterion,
+  conditionOf,
+  filterBindings,
+  filterShape,
+  type NormalFilter,
+} from '../statements/list-filter.ts';
+import { inBoundList, rowid, selectBy, selectUnindexed } from '../statements/raw.ts';
 import { countOfLabel, readCountsByFault, readCountsByState } from './counts.ts';
 import type { RegistryDatabase } from './database.ts';
-import { type Criterion, conditionOf, filterBindings, filterShape, type NormalFilter } from './list-filter.ts';
-import { inBoundList, rowid, selectBy, selectUnindexed } from './raw.ts';
 import { instanceText } from './text-index.ts';
 
 export type ListSort = ListRequest['sort'];

@@ -1,62 +1,20 @@
 /** Rows of agents. */
-import { and, asc, eq, getTableColumns, gt, isNotNull, or, placeholder } from '../../../db/drizzle.ts';
-import { agents } from '../../../db/schema.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { AgentKey, AgentRow, AgentStore } from '../agents.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
-import { boundColumns } from './bound-values.ts';
+import { isTextPairPosition, readCursor, writeCursor } from '../cursor.ts';
+import { agentKeyOf, agentStatements } from '../statements/agents.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
-import { inBoundList } from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
 
-const COLUMNS = getTableColumns(agents);
-const { tenant, name, snapshot, making, replaced } = agents;
-
 export function openAgents(database: RegistryDatabase, ledger: LedgerTable): SyncMethods<AgentStore> {
-  const isIt = and(eq(tenant, placeholder('tenant')), eq(name, placeholder('name')));
-  const get = database.statement((queries) => queries.select(COLUMNS).from(agents).where(isIt).prepare());
-  const select = (among: boolean) =>
-    database.shape(`agents: ${among ? 'of tenants' : 'all'}`, (queries) =>
-      queries
-        .select(COLUMNS)
-        .from(agents)
-        .where(
-          and(
-            isNotNull(snapshot),
-            or(
-              gt(tenant, placeholder('afterTenant')),
-              and(eq(tenant, placeholder('afterTenant')), gt(name, placeholder('afterName'))),
-            ),
-            ...(among ? [inBoundList(tenant, 'tenants')] : []),
-          ),
-        )
-        .orderBy(asc(tenant), asc(name))
-        .limit(placeholder('limit'))
-        .prepare(),
-    );
-  const unfinished = database.statement((queries) =>
-    queries
-      .select(COLUMNS)
-      .from(agents)
-      .where(or(isNotNull(making), isNotNull(replaced)))
-      .prepare(),
-  );
-  const insert = database.statement((queries) =>
-    queries.insert(agents).values(boundColumns(COLUMNS)).onConflictDoNothing().prepare(),
-  );
-  const update = database.statement((queries) => {
-    const { tenant: _tenant, name: _name, id: _id, ...changed } = COLUMNS;
-    return queries.update(agents).set(boundColumns(changed)).where(isIt).prepare();
-  });
-  const remove = database.statement((queries) => queries.delete(agents).where(isIt).prepare());
-  const keyOf = (key: AgentKey) => ({ tenant: key.tenant, name: key.name });
-  const find = (key: AgentKey): AgentRow | null => get().get(keyOf(key)) ?? null;
+  const { get, select, unfinished, insert, update, remove } = agentStatements(database);
+  const find = (key: AgentKey): AgentRow | null => get().get(agentKeyOf(key)) ?? null;
 
   return {
     get: find,
     list(tenants, limit, cursor) {
-      const [afterTenant, afterName] = cursor === undefined ? ['', ''] : readCursor(cursor, isPosition);
+      const [afterTenant, afterName] = cursor === undefined ? ['', ''] : readCursor(cursor, isTextPairPosition);
       const bind = { afterTenant, afterName, limit: limit + 1, tenants: JSON.stringify(tenants) };
       const found = select(tenants !== null).all(bind);
       const rows = found.slice(0, limit);
@@ -83,15 +41,11 @@ export function openAgents(database: RegistryDatabase, ledger: LedgerTable): Syn
     },
     remove(key, entry) {
       const [removed, lines] = database.write(() => {
-        const gone = remove().run(keyOf(key)).changes === 1;
+        const gone = remove().run(agentKeyOf(key)).changes === 1;
         return [gone, gone && entry !== undefined ? ledger.append([entry]) : []] as const;
       });
       ledger.announce([...lines]);
       return removed;
     },
   };
-}
-
-function isPosition(position: unknown[]): position is [string, string] {
-  return position.length === 2 && position.every((part) => typeof part === 'string');
 }

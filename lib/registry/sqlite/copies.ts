@@ -2,10 +2,17 @@
 
 import { type CopyKind, copyPath, parseCopyPath } from '../../base/copy-paths.ts';
 import { WinterdockError } from '../../base/errors.ts';
-import type { Ancestor, BlueprintRow, CopyStore, PendingStart, SnapshotRow } from '../copies.ts';
+import {
+  type Ancestor,
+  ancestryOf,
+  type BlueprintRow,
+  type CopyStore,
+  type PendingStart,
+  type SnapshotRow,
+} from '../copies.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
+import { copyStatements } from '../statements/copies.ts';
 import type { InstanceRow, LedgerEntry, LedgerLine, RowPage } from '../types.ts';
-import { copyStatements } from './copy-statements.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { QuotaTable } from './quotas.ts';
@@ -141,13 +148,13 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
     },
     descendants(ancestor, limit, cursor) {
       const [created, number] = cursor === undefined ? [-1, -1] : readCursor(cursor, isPosition);
-      const { kind, key } = ancestry(ancestor);
+      const { kind, key } = ancestryOf(ancestor);
       const found = statements.descendants(kind).all({ key, created, number, limit: limit + 1 });
       const { rows, next } = paged(found, limit, (last) => [last.created, last.number]);
       return { rows: rows.map(({ number: _, ...row }) => row), next };
     },
     countDescendants(ancestor) {
-      const { kind, key } = ancestry(ancestor);
+      const { kind, key } = ancestryOf(ancestor);
       return statements.countDescendants(kind).get({ key })?.n ?? 0;
     },
 
@@ -181,7 +188,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
 
   /** The copy's facts for a seeded instance. Runs inside the transaction that inserts it. */
   function contentOf(from: Ancestor): Pick<InstanceRow, 'vfsPath' | 'bytes' | 'file'> {
-    const { kind, key } = ancestry(from);
+    const { kind, key } = ancestryOf(from);
     const row = kind === 'snapshot' ? snapshot(key) : blueprint(key);
     if (row === null || ('deleted' in row && row.deleted !== null)) {
       throw new WinterdockError('not_found', `There is no ${kind} "${key}".`);
@@ -194,13 +201,6 @@ function paged<T>(rows: T[], limit: number, position: (last: T) => (string | num
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return { rows: page, next: rows.length > limit && last !== undefined ? writeCursor(position(last)) : null };
-}
-
-/** The kind of copy of an ancestor, and its id or name. */
-function ancestry(ancestor: Ancestor): { kind: CopyKind; key: string } {
-  return 'snapshot' in ancestor
-    ? { kind: 'snapshot', key: ancestor.snapshot }
-    : { kind: 'blueprint', key: ancestor.blueprint };
 }
 
 const isName = (position: unknown[]): position is [string] => position.length === 1 && typeof position[0] === 'string';

@@ -3,8 +3,9 @@
  * same count again and again. A count that was more than was told stays so until as many rows have changed. A span of
  * time that includes the counted one has at least as many: what idled for an hour a second ago still does.
  */
+
+import { filterBindings, filterShape, type NormalFilter } from '../statements/list-filter.ts';
 import type { RegistryDatabase } from './database.ts';
-import { filterBindings, filterShape, type NormalFilter } from './list-filter.ts';
 
 /** Filters remembered. */
 const REMEMBERED = 200;

@@ -8,10 +8,11 @@ import { messageOf, STORAGE_HINT, WinterdockError } from '../../base/errors.ts';
 import { giveMadeToOwner } from '../../base/folder-owner.ts';
 import type { RegistryLogKeeper } from '../log-keeper.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
+import { rowDecoder, withFastDecoding } from '../statements/row-decoder.ts';
+import type { Query, StatementMaker } from '../statements/statements.ts';
 import type { Upgrade } from '../storage.ts';
 import { holdFile, refuseForeignFile, refuseFormerFile, releaseFile } from './former-history.ts';
 import { migrate } from './migrate.ts';
-import { rowDecoder, withFastDecoding } from './row-decoder.ts';
 
 /** A value that SQLite binds. */
 type Value = string | number | null | Uint8Array;
@@ -30,13 +31,7 @@ const MMAP_BYTES = 2_147_418_112;
 /** Number of statements kept prepared; lists have some hundreds of shapes. */
 const STATEMENTS = 1000;
 
-/** A built, unprepared drizzle query, and the fields of its rows, in order. */
-export interface Query<Row> {
-  fields: { [K in keyof Row]: unknown };
-  toSQL(): { sql: string; params: unknown[] };
-}
-
-export class RegistryDatabase {
+export class RegistryDatabase implements StatementMaker {
   readonly client: Database.Database;
   /** Builds queries. One that runs more than once goes through `statement` or `shape`, which cache it. */
   readonly queries: Queries;

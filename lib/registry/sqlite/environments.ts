@@ -1,6 +1,4 @@
 /** Variables of guests' environments. Triggers remove those of what is removed. Knows nothing of calls. */
-import { and, eq, getTableColumns, or, placeholder } from '../../../db/drizzle.ts';
-import { environments, instances } from '../../../db/schema.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import {
   ENVIRONMENT_KINDS,
@@ -11,58 +9,15 @@ import {
   requireSmall,
   type Variables,
 } from '../environments.ts';
-import { boundColumns, boundValue } from './bound-values.ts';
+import { environmentStatements } from '../statements/environments.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { SyncMethods } from './to-async.ts';
 
-const { kind, owner } = environments;
-const COLUMNS = getTableColumns(environments);
 const RANK = new Map<EnvironmentKind, number>(ENVIRONMENT_KINDS.map((one, at) => [one, at]));
 
 export function openEnvironments(database: RegistryDatabase, ledger: LedgerTable): SyncMethods<EnvironmentStore> {
-  const is = (one: EnvironmentKind, name: string) => and(eq(kind, one).inlineParams(), eq(owner, placeholder(name)));
-  const get = database.statement((queries) =>
-    queries
-      .select(COLUMNS)
-      .from(environments)
-      .where(and(eq(kind, placeholder('kind')), eq(owner, placeholder('owner'))))
-      .prepare(),
-  );
-  const ownersOf = database.statement((queries) =>
-    queries
-      .select({
-        tenant: instances.tenant,
-        snapshot: instances.lineageSnapshot,
-        blueprint: instances.lineageBlueprint,
-        state: instances.state,
-      })
-      .from(instances)
-      .where(eq(instances.id, placeholder('instance')))
-      .prepare(),
-  );
-  const of = database.statement((queries) =>
-    queries
-      .select(COLUMNS)
-      .from(environments)
-      .where(or(is('snapshot', 'snapshot'), is('tenant', 'tenant'), is('blueprint', 'blueprint'), is('instance', 'id')))
-      .prepare(),
-  );
-  const put = database.statement((queries) =>
-    queries
-      .insert(environments)
-      .values(boundColumns(COLUMNS))
-      .onConflictDoUpdate({
-        target: [kind, owner],
-        set: {
-          variables: boundValue('variables'),
-          updated: boundValue('updated'),
-          updatedBy: boundValue('updatedBy'),
-        },
-      })
-      .prepare(),
-  );
-
+  const { get, ownersOf, of, put } = environmentStatements(database);
   const row = (which: Pick<EnvironmentOwner, 'kind' | 'owner'>): EnvironmentRow | null =>
     get().get({ kind: which.kind, owner: which.owner }) ?? null;
   const write = (whose: EnvironmentOwner, variables: Variables, by: { now: number; actor: string }): EnvironmentRow => {

@@ -1,11 +1,9 @@
 /** The jobs of a forgotten tenant: those that selected some of its sandboxes, and how they are removed. */
-import { and, eq, getTableColumns, ne, placeholder } from '../../../db/drizzle.ts';
-import { instances, jobPages, jobResults, jobs } from '../../../db/schema.ts';
+import { decodeRowNumbers, INSTANCES_PER_PAGE } from '../job-pages.ts';
+import { jobRemovalStatements } from '../statements/forget-jobs.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { ForgottenIds } from './forgotten-ids.ts';
-import { decodeRowNumbers, INSTANCES_PER_PAGE } from './job-pages.ts';
-import { inBoundList, rowid } from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
 
 /** A job that selected some of a tenant's sandboxes: their positions, and whether it also selected another tenant's. */
@@ -23,63 +21,7 @@ export function openJobRemoval(
 ): Pick<SyncMethods<TenantForgettingStore>, 'runningJobs' | 'removeJobs'> & {
   jobsOf(job: string, tenant: string): Concerned[];
 } {
-  const numbers = database.statement((queries) =>
-    queries
-      .select({ row: rowid(instances) })
-      .from(instances)
-      .where(eq(instances.tenant, placeholder('tenant')))
-      .prepare(),
-  );
-  const { seq, id, state, tenants, chosen } = getTableColumns(jobs);
-  const others = database.statement((queries) =>
-    queries
-      .select({ seq, id, state, tenants, chosen })
-      .from(jobs)
-      .where(ne(id, placeholder('job')))
-      .prepare(),
-  );
-  const pages = database.statement((queries) =>
-    queries
-      .select({ page: jobPages.page, rows: jobPages.rows })
-      .from(jobPages)
-      .where(eq(jobPages.job, placeholder('seq')))
-      .prepare(),
-  );
-  const removals = [
-    database.statement((queries) =>
-      queries
-        .delete(jobResults)
-        .where(eq(jobResults.job, placeholder('seq')))
-        .prepare(),
-    ),
-    database.statement((queries) =>
-      queries
-        .delete(jobPages)
-        .where(eq(jobPages.job, placeholder('seq')))
-        .prepare(),
-    ),
-    database.statement((queries) =>
-      queries
-        .delete(jobs)
-        .where(eq(seq, placeholder('seq')))
-        .prepare(),
-    ),
-  ];
-  const muteResults = database.statement((queries) =>
-    queries
-      .update(jobResults)
-      .set({ reason: null })
-      .where(and(eq(jobResults.job, placeholder('seq')), inBoundList(jobResults.position, 'own')))
-      .prepare(),
-  );
-  const mute = database.statement((queries) =>
-    queries
-      .update(jobs)
-      .set({ reason: null, labels: null, request: { ids: 0 } })
-      .where(eq(seq, placeholder('seq')))
-      .prepare(),
-  );
-
+  const { numbers, others, pages, removals, muteResults, mute } = jobRemovalStatements(database);
   const jobsOf = (job: string, tenant: string): Concerned[] => {
     const rows = new Set(
       numbers()

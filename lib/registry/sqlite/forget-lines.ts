@@ -1,29 +1,15 @@
 /** Removes the texts from a forgotten tenant's ledger lines. Knows nothing of signatures. */
 import { setImmediate } from 'node:timers/promises';
-import { and, eq, gt, isNotNull, isNull, lte, ne, notInArray, or, placeholder } from '../../../db/drizzle.ts';
-import { events, ledgerSegments } from '../../../db/schema.ts';
 import { CHAIN_START } from '../chain.ts';
+import { lineBlankingStatements } from '../statements/forget-lines.ts';
 import type { LineToBlank, TenantForgettingStore } from '../tenant-forgettings.ts';
-import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { ForgottenIds } from './forgotten-ids.ts';
 import type { LedgerTable } from './ledger.ts';
-import { jsonMember, selectBy } from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
 
 /** Line numbers examined before other work runs. */
 const SPAN = 5000;
-/** Types of a forgetting's own lines, which keep their texts. */
-const OWN_TYPES = ['tenant.forgetting', 'tenant.forgotten'];
-const { reason, error, requestId, address, blanked } = events;
-
-/** Lines with more content than ids that are not about the forgetting `job`. */
-export const HAS_TEXTS = and(
-  isNull(blanked),
-  notInArray(events.type, OWN_TYPES),
-  or(isNotNull(reason), isNotNull(error), isNotNull(address), ne(requestId, placeholder('job'))),
-);
-
 /** The columns that decide whether a line concerns the tenant. */
 interface Candidate {
   seq: number;
@@ -39,57 +25,7 @@ export function openLineBlanking(
   ledger: LedgerTable,
   idsOf: (job: string) => ForgottenIds,
 ): Pick<SyncMethods<TenantForgettingStore>, 'toBlank' | 'blank' | 'notes'> {
-  const candidates = database.statement((queries) =>
-    queries
-      .select({ seq: events.seq, tenant: events.tenant, type: events.type, actor: events.actor, reason, requestId })
-      .from(events)
-      .where(
-        and(
-          gt(events.seq, placeholder('after')),
-          lte(events.seq, placeholder('to')),
-          HAS_TEXTS,
-          or(eq(events.tenant, placeholder('tenant')), isNull(events.tenant)),
-        ),
-      )
-      .orderBy(events.seq)
-      .limit(placeholder('limit'))
-      .prepare(),
-  );
-  const hashAt = database.statement((queries) =>
-    queries
-      .select({ hash: events.hash })
-      .from(events)
-      .where(eq(events.seq, placeholder('seq')))
-      .prepare(),
-  );
-  const sealedAt = database.statement((queries) =>
-    queries
-      .select({ hash: ledgerSegments.lastHash })
-      .from(ledgerSegments)
-      .where(eq(ledgerSegments.lastSeq, placeholder('seq')))
-      .prepare(),
-  );
-  const blank = database.statement((queries) =>
-    queries
-      .update(events)
-      .set({ reason: null, error: null, requestId: null, address: null, ...boundColumns({ blanked }) })
-      .where(and(eq(events.seq, placeholder('seq')), isNull(blanked)))
-      .prepare(),
-  );
-  const notes = database.statement((queries) =>
-    selectBy(queries, { seq: events.seq, note: blanked }, events, 'events_blanked')
-      .where(
-        and(
-          isNotNull(blanked),
-          gt(events.seq, placeholder('after')),
-          eq(jsonMember(blanked, 'by'), placeholder('job')),
-        ),
-      )
-      .orderBy(events.seq)
-      .limit(placeholder('limit'))
-      .prepare(),
-  );
-
+  const { candidates, hashAt, sealedAt, blank, notes } = lineBlankingStatements(database);
   return {
     toBlank(job, tenant, seq, limit) {
       const about = idsOf(job);

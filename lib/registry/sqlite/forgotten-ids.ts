@@ -2,9 +2,8 @@
  * Ids of people and jobs that earlier steps of a forgetting removed. Later steps need them, and they are stored nowhere
  * else.
  */
-import { eq, placeholder } from '../../../db/drizzle.ts';
-import { tenantForgettings } from '../../../db/schema.ts';
-import { boundValue } from './bound-values.ts';
+
+import { forgottenIdStatements } from '../statements/forgotten-ids.ts';
 import type { RegistryDatabase } from './database.ts';
 
 /** A ledger line without a tenant that names one of these is about the forgotten tenant. */
@@ -14,20 +13,7 @@ export interface ForgottenIds {
 }
 
 export function forgottenIds(database: RegistryDatabase) {
-  const read = database.statement((queries) =>
-    queries
-      .select({ ids: tenantForgettings.forgottenIds })
-      .from(tenantForgettings)
-      .where(eq(tenantForgettings.job, placeholder('job')))
-      .prepare(),
-  );
-  const write = database.statement((queries) =>
-    queries
-      .update(tenantForgettings)
-      .set({ forgottenIds: boundValue('ids') })
-      .where(eq(tenantForgettings.job, placeholder('job')))
-      .prepare(),
-  );
+  const { read, write } = forgottenIdStatements(database);
   const idsOf = (job: string): ForgottenIds => read().get({ job })?.ids ?? { actors: [], jobs: [] };
   return {
     idsOf,

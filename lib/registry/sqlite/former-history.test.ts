@@ -132,7 +132,7 @@ test('it is startable after a kill before any effect of being carried over, and 
   }
   expect(effects.at(-1)).toBe('opened');
   expect(effects).toEqual(expect.arrayContaining(['create', 'sync', 'rename', 'sync_folder', 'commit']));
-}, 120_000);
+});
 
 test.each(['closed', 'left with a log'])(
   'an older registry that was %s is refused by name, and not one byte of the folder changes',

@@ -1,8 +1,6 @@
 /** The hosts of this registry, and their terms. */
-import { and, desc, isNotNull, ne, placeholder } from '../../../db/drizzle.ts';
-import { hosts, instances } from '../../../db/schema.ts';
 import type { HostStore } from '../hosts.ts';
-import { boundColumns, boundValue } from './bound-values.ts';
+import { hostStatements } from '../statements/hosts.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { SyncMethods } from './to-async.ts';
 
@@ -11,35 +9,7 @@ const NOBODY = '';
 const FIRST = 1;
 
 export function openHosts(database: RegistryDatabase): SyncMethods<HostStore> {
-  const { name, term, sinceMs } = hosts;
-  const all = database.statement((queries) => queries.select().from(hosts).orderBy(desc(term)).prepare());
-  const insert = database.statement((queries) =>
-    queries
-      .insert(hosts)
-      .values(boundColumns({ name, term, sinceMs }))
-      .onConflictDoUpdate({ target: name, set: boundColumns({ term, sinceMs }) })
-      .prepare(),
-  );
-  const removeOthers = database.statement((queries) =>
-    queries
-      .delete(hosts)
-      .where(ne(name, placeholder('name')))
-      .prepare(),
-  );
-  const takeOver = database.statement((queries) =>
-    queries
-      .update(instances)
-      .set({ ownerHost: boundValue('name') })
-      .where(and(isNotNull(instances.ownerHost), ne(instances.ownerHost, placeholder('name'))))
-      .prepare(),
-  );
-  const disown = database.statement((queries) =>
-    queries
-      .update(instances)
-      .set({ ownerHost: null, ownerTerm: null, ownerToken: null })
-      .where(isNotNull(instances.ownerHost))
-      .prepare(),
-  );
+  const { all, insert, removeOthers, takeOver, disown } = hostStatements(database);
   return {
     begin(host, nowMs, { alone }) {
       const known = all().all();

@@ -7,8 +7,9 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import type { CommitEvents } from '../commit-events.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
 import type { ListFilter } from '../instances.ts';
+import { decodeRowNumbers, encodeRowNumbers, INSTANCES_PER_PAGE } from '../job-pages.ts';
 import {
   type JobResultRow,
   type JobRow,
@@ -16,11 +17,12 @@ import {
   type JobStore,
   jobSummary,
   type SelectedInstance,
+  UNKNOWN_INSTANCE,
 } from '../jobs.ts';
+import { FOUND, jobStatements } from '../statements/jobs.ts';
+import type { Query } from '../statements/statements.ts';
 import type { LedgerLine, RowPage } from '../types.ts';
-import { type Query, type RegistryDatabase, sqliteCode } from './database.ts';
-import { decodeRowNumbers, encodeRowNumbers, INSTANCES_PER_PAGE } from './job-pages.ts';
-import { FOUND, jobStatements } from './job-statements.ts';
+import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { SyncMethods } from './to-async.ts';
 
@@ -30,17 +32,6 @@ const PIECE = 1000;
 /** A job with its row number. */
 type JobRowWithSeq = JobRow & { seq: number };
 type FoundInstance = Omit<SelectedInstance, 'inMemory'> & { vfsPath: string | null };
-
-/** An unknown id, as a selection has it. */
-const NOBODY = {
-  row: 0,
-  state: 'deleted',
-  fault: null,
-  inMemory: false,
-  ephemeral: false,
-  keepHot: false,
-  holdUntil: null,
-} as const;
 
 /** Where the rows of a filter come from. */
 export type SelectMatching = <Row>(
@@ -104,7 +95,7 @@ export function openJobs(
       if (at > 0) await turn();
       yield unique.slice(at, at + PIECE).map((id) => {
         const found = statement.get({ id, tenants: JSON.stringify(tenants) });
-        return found === undefined ? { ...NOBODY, id } : selectedInstance(found);
+        return found === undefined ? { ...UNKNOWN_INSTANCE, id } : selectedInstance(found);
       });
     }
   }
@@ -144,7 +135,7 @@ export function openJobs(
     },
 
     list({ state, tenants }, limit, cursor) {
-      const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumber);
+      const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumberPosition);
       const found =
         tenants === undefined
           ? statements.list(state !== undefined).all({ state, before, limit: limit + 1 })
@@ -210,7 +201,7 @@ export function openJobs(
 
     results(id, outcome, limit, cursor) {
       const { seq } = existing(id);
-      const [after] = cursor === undefined ? [-1] : readCursor(cursor, isNumber);
+      const [after] = cursor === undefined ? [-1] : readCursor(cursor, isNumberPosition);
       const found = statements.results(outcome).all({ seq, after, limit: limit + 1 });
       const pages = new Map<number, Uint32Array | null>();
       const numberOf = (position: number): number => {
@@ -247,8 +238,4 @@ function paged<R, T>(found: R[], limit: number, of: (row: R) => T, at: (row: R) 
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   return { rows: rows.map(of), next: found.length > limit && last !== undefined ? writeCursor([at(last)]) : null };
-}
-
-function isNumber(position: unknown[]): position is [number] {
-  return position.length === 1 && Number.isSafeInteger(position[0]);
 }

@@ -4,6 +4,15 @@
  */
 import { count, placeholder } from '../../../db/drizzle.ts';
 import type { ListFilter } from '../instances.ts';
+import {
+  asksOnly,
+  eachTenant,
+  filterBindings,
+  filterShape,
+  type NormalFilter,
+  normalizeFilter,
+  searched,
+} from '../statements/list-filter.ts';
 import type { RowCount } from '../types.ts';
 import {
   type AccessPath,
@@ -19,15 +28,6 @@ import {
 import { CountBounds } from './count-bounds.ts';
 import { countOfLabel, readCountsByFault, readCountsByState } from './counts.ts';
 import type { RegistryDatabase } from './database.ts';
-import {
-  asksOnly,
-  eachTenant,
-  filterBindings,
-  filterShape,
-  type NormalFilter,
-  normalizeFilter,
-  searched,
-} from './list-filter.ts';
 import { PROBE, type TextIndex, textMatch } from './text-index.ts';
 
 /**

@@ -8,6 +8,18 @@ import { asc, desc, placeholder } from '../../../db/drizzle.ts';
 import { instances } from '../../../db/schema.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { ListFilter, ListRequest } from '../instances.ts';
+import { withBindings } from '../statements/bound-values.ts';
+import { INSTANCE_COLUMNS } from '../statements/instance-rows.ts';
+import {
+  eachTenant,
+  filterBindings,
+  filterShape,
+  type NormalFilter,
+  normalizeFilter,
+  searched,
+} from '../statements/list-filter.ts';
+import { inBoundList, pastPosition, rowid } from '../statements/raw.ts';
+import type { Query } from '../statements/statements.ts';
 import type { InstanceRow, RowCount, RowPage } from '../types.ts';
 import {
   type AccessPath,
@@ -22,19 +34,8 @@ import {
   selectPositions,
   sourceOfAll,
 } from './access-paths.ts';
-import { withBindings } from './bound-values.ts';
-import type { Query, RegistryDatabase } from './database.ts';
-import { INSTANCE_COLUMNS } from './instance-rows.ts';
+import type { RegistryDatabase } from './database.ts';
 import { ListCounts } from './list-counts.ts';
-import {
-  eachTenant,
-  filterBindings,
-  filterShape,
-  type NormalFilter,
-  normalizeFilter,
-  searched,
-} from './list-filter.ts';
-import { inBoundList, pastPosition, rowid } from './raw.ts';
 import { PROBE, TextIndex, textMatch } from './text-index.ts';
 
 /** Up to this many rows are always read and sorted. */

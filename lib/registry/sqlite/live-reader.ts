@@ -6,10 +6,11 @@ import { and, count, eq, gt, integer, isNotNull, isNull, placeholder, sqliteTabl
 import { blueprints, instances, snapshots, storeNames } from '../../../db/schema.ts';
 import { parseCopyPath } from '../../base/copy-paths.ts';
 import type { LiveRegistryReader, NeededCopy } from '../driver.ts';
+import { rowsAfter } from '../statements/instance-rows.ts';
+import { selectBy } from '../statements/raw.ts';
 import { RegistryFileReader } from './file-reader.ts';
-import { columnsIn, rowsAfter } from './instance-rows.ts';
+import { columnsIn } from './instance-rows.ts';
 import { ledgerReader } from './ledger-reader.ts';
-import { selectBy } from './raw.ts';
 import { toAsync } from './to-async.ts';
 
 /** Number of its migrations, from the migrator's own table, which is not part of the schema. */
@@ -49,6 +50,20 @@ export function openLiveReader(path: string): LiveRegistryReader {
         .prepare(),
     );
     const copyColumns = ({ hash, bytes }: typeof snapshots | typeof blueprints) => ({ hash, bytes });
+    const snapshot = file.statement((queries) =>
+      queries
+        .select(copyColumns(snapshots))
+        .from(snapshots)
+        .where(eq(snapshots.id, placeholder('id')))
+        .prepare(),
+    );
+    const blueprint = file.statement((queries) =>
+      queries
+        .select({ ...copyColumns(blueprints), created: blueprints.created })
+        .from(blueprints)
+        .where(eq(blueprints.name, placeholder('name')))
+        .prepare(),
+    );
     return toAsync<LiveRegistryReader>({
       copyTo: (to) => file.copyTo(to),
       row: (id) => row().get({ id }) ?? null,
@@ -74,6 +89,18 @@ export function openLiveReader(path: string): LiveRegistryReader {
           if (copy !== null) need({ ...copy, bytes: bytes ?? 0 });
         }
         return [...needed.values()];
+      },
+      originOf({ created, lineageSnapshot, lineageBlueprint }) {
+        // One that came from a snapshot names its blueprint too.
+        if (lineageSnapshot !== null) {
+          const found = snapshot().get({ id: lineageSnapshot });
+          return found === undefined ? null : { kind: 'snapshot', ...found, name: lineageSnapshot };
+        }
+        if (lineageBlueprint === null) return null;
+        const found = blueprint().get({ name: lineageBlueprint });
+        // A later one may have taken the name of one that was deleted.
+        if (found === undefined || found.created > created) return null;
+        return { kind: 'blueprint', hash: found.hash, bytes: found.bytes, name: lineageBlueprint };
       },
       storeNames(after, limit) {
         // An older registry knows no store.

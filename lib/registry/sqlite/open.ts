@@ -47,13 +47,13 @@ import {
   readCountsByStateOf,
   tenantsWithCounts,
 } from './counts.ts';
-import { cpuDays, openCpuUse } from './cpu-use.ts';
+import { openCpuUse } from './cpu-use.ts';
 import { RegistryDatabase } from './database.ts';
-import { dueCounts } from './due-counts.ts';
+import { openDueCounts } from './due-counts.ts';
 import { openEnvironments } from './environments.ts';
 import { openFacts } from './facts.ts';
 import { openHosts } from './hosts.ts';
-import { ping, readDueRows, readRowsWithFile, readTenantOf, readUnsettledRows } from './instance-queries.ts';
+import { InstanceQueries } from './instance-queries.ts';
 import { findRow } from './instance-rows.ts';
 import { InvitationTable } from './invitations.ts';
 import { openJobs } from './jobs.ts';
@@ -118,10 +118,21 @@ export function openSqliteRegistry(
       room.requireDockable(rows, scheduleLimits, later),
   };
   const storeNames = new StoreNameTable(database, clock);
-  const writes = new InstanceWriter({ database, ledger, lists, thresholds, quotas, chunks, docking, storeNames });
+  const queries = new InstanceQueries(database);
+  const writes = new InstanceWriter({
+    database,
+    queries,
+    ledger,
+    lists,
+    thresholds,
+    quotas,
+    chunks,
+    docking,
+    storeNames,
+  });
   const due = (until: number, limit: number, whose: { tenants?: readonly string[]; host?: string } = {}): DueRow[] => {
     const byTenant = new Map<string, Thresholds>();
-    return readDueRows(database, until, limit, whose).map((row) => {
+    return queries.due(until, limit, whose).map((row) => {
       const ofTenant = byTenant.get(row.tenant) ?? thresholds.ofTenant(row.tenant);
       byTenant.set(row.tenant, ofTenant);
       return { row, thresholds: effectiveThresholds(row, ofTenant) };
@@ -130,7 +141,7 @@ export function openSqliteRegistry(
 
   const instances: SyncMethods<InstanceStore> = {
     create: (instance, now, entry) => writes.create(instance, now, entry),
-    tenantOf: (id) => readTenantOf(database, id),
+    tenantOf: (id) => queries.tenantOf(id),
     get: (id) => findRow(database, id),
     patch: (id, patch, _now, entry, asRead) => writes.patch(id, patch, entry, asRead),
     relabel: (...args) => writes.relabel(...args),
@@ -151,11 +162,11 @@ export function openSqliteRegistry(
     tenants: () => tenantsWithCounts(database),
     due: (now, limit, host) => due(now, limit, host === undefined ? {} : { host }),
     dueUntil: (until, limit, tenants) => due(until, limit, tenants === undefined ? {} : { tenants }),
-    dueCounts: (spans, tenants) => dueCounts(database, spans, tenants),
-    unsettled: (host) => readUnsettledRows(database, host),
-    withFile: (after, limit) => readRowsWithFile(database, after, limit),
+    dueCounts: openDueCounts(database),
+    unsettled: (host) => queries.unsettled(host),
+    withFile: (after, limit) => queries.withFile(after, limit),
     adopt: (...args) => writes.adopt(...args),
-    ...storedRows(database, ledger, storeNames),
+    ...storedRows(database, queries, ledger, storeNames),
   };
   const writeIds = openWriteIds(database, clock);
   const { isNew } = writeIds;
@@ -212,7 +223,7 @@ export function openSqliteRegistry(
     sizes: () => ({ rows: readCountsByState(database), fileBytes: readBytesByState(database) }),
     keptRows: keptRows(database),
     ping() {
-      ping(database, epochSeconds(clock));
+      queries.ping(epochSeconds(clock));
     },
     recount: (entry) => recount(database, ledger, entry),
   };
@@ -246,7 +257,7 @@ export function openSqliteRegistry(
     facts: toAsync<FactStore>(openFacts(database, ledger)),
     wakeTimes: toAsync<WakeTimeStore>(openWakeTimes(database, isNew)),
     cpuUse: toAsync<CpuUseStore>(openCpuUse(database)),
-    usage: toAsync<UsageStore>(openUsage(database, cpuDays(database), () => ledger.lastSeq(), isNew)),
+    usage: toAsync<UsageStore>(openUsage(database, () => ledger.lastSeq(), isNew)),
     workbooks: toAsync<WorkbookStore>(openWorkbooks(database, ledger)),
     storeNames: toAsync<StoreNameStore>(storeNames.store()),
     claims: toAsync<ClaimStore>(claims.store()),

@@ -2,31 +2,15 @@
  * Runs in the registry's file: a row is written before anything of the run is done, and once more at its end. A trigger
  * removes those of a deleted instance. Knows nothing of processes or output.
  */
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  getTableColumns,
-  isNotNull,
-  isNull,
-  lt,
-  or,
-  placeholder,
-} from '../../../db/drizzle.ts';
-import { instances, runs } from '../../../db/schema.ts';
+
 import { WinterdockError } from '../../base/errors.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
+import { tooManyRuns } from '../registry-errors.ts';
 import type { RunRow, RunStore } from '../runs.ts';
-import { boundColumns } from './bound-values.ts';
+import { runStatements } from '../statements/runs.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { SyncMethods } from './to-async.ts';
-
-const { seq, ownerHost, ownerToken, ...RUN } = getTableColumns(runs);
-const { id: _, instance: _2, tenant: _3, language: _4, command: _5, ...REST } = RUN;
-const { cwd: _6, terminal: _7, createdMs: _8, actor: _9, ...ENDED } = REST;
 
 /** What has not happened yet. */
 const UNDER_WAY = {
@@ -42,82 +26,20 @@ const UNDER_WAY = {
 } as const;
 
 export function openRuns(database: RegistryDatabase, ledger: LedgerTable): SyncMethods<RunStore> {
-  const byId = eq(runs.id, placeholder('id'));
-  const isUnderWay = isNull(runs.endedMs);
-  const ofInstance = eq(runs.instance, placeholder('instance'));
-  const insert = database.statement((queries) =>
-    queries
-      .insert(runs)
-      .values(boundColumns({ ...RUN, ownerHost }))
-      .prepare(),
-  );
-  const update = database.statement((queries) =>
-    queries.update(runs).set(boundColumns(ENDED)).where(and(byId, isUnderWay)).prepare(),
-  );
-  const begin = database.statement((queries) =>
-    queries
-      .update(runs)
-      .set(boundColumns({ startedMs: RUN.startedMs }))
-      .where(and(byId, isUnderWay))
-      .prepare(),
-  );
-  const get = database.statement((queries) => queries.select(RUN).from(runs).where(and(byId, ofInstance)).prepare());
-  const list = database.statement((queries) =>
-    queries
-      .select({ ...RUN, seq })
-      .from(runs)
-      .where(and(ofInstance, lt(seq, placeholder('seq'))))
-      .orderBy(desc(seq))
-      .limit(placeholder('limit'))
-      .prepare(),
-  );
-  const underWay = database.statement((queries) =>
-    queries.select(RUN).from(runs).where(isUnderWay).orderBy(asc(seq)).limit(placeholder('limit')).prepare(),
-  );
-  const underWayOf = database.statement((queries) =>
-    queries
-      .select(RUN)
-      .from(runs)
-      .where(and(isUnderWay, or(isNull(ownerHost), eq(ownerHost, placeholder('host')))))
-      .orderBy(asc(seq))
-      .limit(placeholder('limit'))
-      .prepare(),
-  );
-  const countOf = database.statement((queries) =>
-    queries.select({ n: count() }).from(runs).where(and(ofInstance, isUnderWay)).prepare(),
-  );
-  const countOfTenant = database.statement((queries) =>
-    queries
-      .select({ n: count() })
-      .from(runs)
-      .where(and(eq(runs.tenant, placeholder('tenant')), isUnderWay))
-      .prepare(),
-  );
-  /** The newest of those that are too many. */
-  const surplus = database.statement((queries) =>
-    queries
-      .select({ seq })
-      .from(runs)
-      .where(and(ofInstance, isNotNull(runs.endedMs)))
-      .orderBy(desc(seq))
-      .limit(1)
-      .offset(placeholder('keep'))
-      .prepare(),
-  );
-  const removeOlder = database.statement((queries) =>
-    queries
-      .delete(runs)
-      .where(and(ofInstance, isNotNull(runs.endedMs), lt(seq, placeholder('seq'))))
-      .prepare(),
-  );
-  const stateOf = database.statement((queries) =>
-    queries
-      .select({ state: instances.state })
-      .from(instances)
-      .where(eq(instances.id, placeholder('instance')))
-      .prepare(),
-  );
-
+  const {
+    insert,
+    update,
+    begin,
+    get,
+    list,
+    underWay,
+    underWayOf,
+    countOf,
+    countOfTenant,
+    surplus,
+    removeOlder,
+    stateOf,
+  } = runStatements(database);
   return {
     add: (run, { perSandbox, perTenant, keptPerSandbox }, host) =>
       database.write(() => {
@@ -147,7 +69,7 @@ export function openRuns(database: RegistryDatabase, ledger: LedgerTable): SyncM
     },
     get: (instance, id) => get().get({ instance, id }) ?? null,
     list(instance, limit, cursor) {
-      const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isPosition);
+      const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumberPosition);
       const found = list().all({ instance, seq: before, limit: limit + 1 });
       const last = found.length > limit ? found[limit - 1] : undefined;
       return {
@@ -157,15 +79,4 @@ export function openRuns(database: RegistryDatabase, ledger: LedgerTable): SyncM
     },
     underWay: (limit, host) => (host === undefined ? underWay().all({ limit }) : underWayOf().all({ limit, host })),
   };
-}
-
-function isPosition(position: unknown[]): position is [number] {
-  return position.length === 1 && Number.isSafeInteger(position[0]);
-}
-
-function tooManyRuns(who: string, limit: number, used: number, setting: 'SANDBOX' | 'TENANT'): WinterdockError {
-  return new WinterdockError('quota_exceeded', `${who} may have ${limit} runs at the same time, and has that many.`, {
-    hint: `Wait for one to end, stop one, or raise WB_RUNS_PER_${setting}.`,
-    extra: { quota: `runs_per_${setting.toLowerCase()}`, limit, used },
-  });
 }

@@ -10,7 +10,7 @@ import { entry, everyRow, makeInstance, transitionTo } from '../testing/fixtures
 import { inOrder, matches, pages } from '../testing/list-cases.ts';
 import { openTestRegistry } from '../testing/open-test-registry.ts';
 import { RegistryDatabase } from './database.ts';
-import { dueCounts } from './due-counts.ts';
+import { openDueCounts } from './due-counts.ts';
 import { InstanceLists } from './lists.ts';
 import { FILLED, FILLED_AT, fillRegistry } from './testing/fill.ts';
 
@@ -204,7 +204,7 @@ test('no page reads an index from its beginning, and only small results are sort
     }
   }
   for (const tenants of [undefined, [tenant]])
-    dueCounts(database, { from: 1, seconds: 300, slots: 2, most: 100 }, tenants);
+    openDueCounts(database)({ from: 1, seconds: 300, slots: 2, most: 100 }, tenants);
   database.close();
   const counts = plans.filter(({ sql }) => sql.includes('sum('));
   expect(counts).toHaveLength(2);

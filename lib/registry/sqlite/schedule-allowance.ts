@@ -3,23 +3,16 @@
  * schedules that it declares. Runs inside the transaction of the docking. Schedules are brought in line soon
  * afterwards, so those of dockings that wait for it count as well. Knows nothing of plans.
  */
-import { and, count, eq, isNotNull, ne, placeholder } from '../../../db/drizzle.ts';
-import { instances, scheduleSyncs, schedules, workbookVersions } from '../../../db/schema.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import { requireScheduleLimit } from '../registry-errors.ts';
 import type { ScheduleLimits } from '../schedules.ts';
+import { scheduleAllowanceStatements } from '../statements/schedule-allowance.ts';
 import type { InstanceRow } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
-import { sumOrZero } from './raw.ts';
 
 /** Runs inside the transaction that docks rows of one tenant alike. Throws `conflict` and `quota_exceeded`. */
 export interface DockingCheck {
   requireDockable(rows: readonly Docked[], later?: number): void;
-}
-
-/** Whether a change of settings docks to another workbook or version. */
-export function isDockedAnew(before: Docked, after: Docked): boolean {
-  return before.workbook !== after.workbook || before.workbookVersion !== after.workbookVersion;
 }
 
 type Docked = Pick<InstanceRow, 'id' | 'tenant' | 'workbook' | 'workbookVersion'>;
@@ -28,60 +21,7 @@ export class ScheduleAllowanceCheck {
   readonly #statements;
 
   constructor(database: RegistryDatabase) {
-    const tenant = placeholder('tenant');
-    const others = and(eq(instances.tenant, tenant), ne(instances.id, placeholder('except')));
-    this.#statements = {
-      declared: database.statement((queries) =>
-        queries
-          .select({ n: workbookVersions.schedules })
-          .from(workbookVersions)
-          .where(
-            and(
-              eq(workbookVersions.tenant, tenant),
-              eq(workbookVersions.id, placeholder('id')),
-              eq(workbookVersions.version, placeholder('version')),
-            ),
-          )
-          .prepare(),
-      ),
-      ofTenant: database.statement((queries) =>
-        queries.select({ n: count() }).from(schedules).where(eq(schedules.tenant, tenant)).prepare(),
-      ),
-      madeByApi: database.statement((queries) =>
-        queries
-          .select({ n: count() })
-          .from(schedules)
-          .where(and(eq(schedules.instance, placeholder('instance')), eq(schedules.source, 'api').inlineParams()))
-          .prepare(),
-      ),
-      /** What dockings that wait will declare. */
-      waiting: database.statement((queries) =>
-        queries
-          .select({ n: sumOrZero(workbookVersions.schedules) })
-          .from(scheduleSyncs)
-          .innerJoin(instances, eq(instances.id, scheduleSyncs.instance))
-          .innerJoin(
-            workbookVersions,
-            and(
-              eq(workbookVersions.tenant, instances.tenant),
-              eq(workbookVersions.id, instances.workbook),
-              eq(workbookVersions.version, instances.workbookVersion),
-            ),
-          )
-          .where(others)
-          .prepare(),
-      ),
-      /** What they declared before, and no longer count. */
-      replaced: database.statement((queries) =>
-        queries
-          .select({ n: count() })
-          .from(scheduleSyncs)
-          .innerJoin(instances, eq(instances.id, scheduleSyncs.instance))
-          .innerJoin(schedules, and(eq(schedules.instance, scheduleSyncs.instance), isNotNull(schedules.declaration)))
-          .where(others)
-          .prepare(),
-      ),
-    };
+    this.#statements = scheduleAllowanceStatements(database);
   }
 
   /**

@@ -5,7 +5,7 @@
  */
 import { WinterdockError } from '../../base/errors.ts';
 import type { ClaimTicket } from '../claims.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
 import { requireScheduleLimit } from '../registry-errors.ts';
 import {
   type NewRun,
@@ -19,12 +19,12 @@ import {
   type ScheduleStore,
   SPREAD_ABOVE,
 } from '../schedules.ts';
+import { scheduleStatements } from '../statements/schedules.ts';
 import type { LedgerEntry } from '../types.ts';
 import type { ClaimTable } from './claims.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { ScheduleAllowanceCheck } from './schedule-allowance.ts';
-import { scheduleStatements } from './schedule-statements.ts';
 import type { SyncMethods } from './to-async.ts';
 
 /** `runsKept`: runs that each schedule keeps. */
@@ -133,7 +133,7 @@ export function openSchedules(
     get,
     getOf: (instance, id) => statements.getOf().get({ instance, id }) ?? null,
     list(instance, limit, cursor) {
-      const [after] = cursor === undefined ? [0] : readCursor(cursor, isPosition);
+      const [after] = cursor === undefined ? [0] : readCursor(cursor, isNumberPosition);
       const found = statements.list().all({ instance, seq: after, limit: limit + 1 });
       return pageOf(found, limit);
     },
@@ -221,7 +221,7 @@ export function openSchedules(
         .map((schedule) => ({ schedule, run: statements.getRun().get({ id: schedule.run }) ?? null })),
     getRun: (id) => statements.getRun().get({ id }) ?? null,
     runs(schedule, limit, cursor) {
-      const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isPosition);
+      const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumberPosition);
       return pageOf(statements.runs().all({ schedule, seq: before, limit: limit + 1 }), limit);
     },
     counts(now) {
@@ -243,8 +243,4 @@ function pageOf<T>(found: (T & { seq: number })[], limit: number) {
     rows: found.slice(0, limit).map(({ seq: _, ...row }) => row as unknown as T),
     next: last === undefined ? null : writeCursor([last.seq]),
   };
-}
-
-function isPosition(position: unknown[]): position is [number] {
-  return position.length === 1 && Number.isSafeInteger(position[0]);
 }

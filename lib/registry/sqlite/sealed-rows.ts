@@ -2,7 +2,7 @@
 import { eq, placeholder } from '../../../db/drizzle.ts';
 import { secrets, settings, webhooks } from '../../../db/schema.ts';
 import type { RegistryMoment } from '../driver.ts';
-import { FACT_PREFIX } from './facts.ts';
+import { FACT_PREFIX } from '../statements/facts.ts';
 import type { RegistryFileReader } from './file-reader.ts';
 import type { SyncMethods } from './to-async.ts';
 

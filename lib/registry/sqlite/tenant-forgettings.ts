@@ -3,12 +3,10 @@
  * forgetting is open, triggers refuse new rows for its tenant. Every method is a repeatable step. Knows nothing of
  * files or of the order of the steps.
  */
-import { and, desc, eq, getTableColumns, isNull, placeholder } from '../../../db/drizzle.ts';
-import { tenantForgettings } from '../../../db/schema.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
+import { tenantForgettingStatements } from '../statements/tenant-forgettings.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { LedgerEntry } from '../types.ts';
-import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
 import { openAccessRemoval } from './forget-access.ts';
 import { openJobRemoval } from './forget-jobs.ts';
@@ -16,7 +14,6 @@ import { openLineBlanking } from './forget-lines.ts';
 import { openRecordRemoval } from './forget-records.ts';
 import { forgottenIds } from './forgotten-ids.ts';
 import type { LedgerTable } from './ledger.ts';
-import { inBoundList, rowid } from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
 
 export function openTenantForgettings(
@@ -24,49 +21,11 @@ export function openTenantForgettings(
   ledger: LedgerTable,
   textsRemoved: () => void,
 ): SyncMethods<TenantForgettingStore> {
-  const { forgottenIds: _, ...columns } = getTableColumns(tenantForgettings);
-  const { finished, ...begun } = columns;
-  const insert = database.statement((queries) =>
-    queries.insert(tenantForgettings).values(boundColumns(begun)).prepare(),
-  );
-  const open = database.statement((queries) =>
-    queries
-      .select(columns)
-      .from(tenantForgettings)
-      .where(isNull(finished))
-      .orderBy(tenantForgettings.started, tenantForgettings.job)
-      .prepare(),
-  );
-  const last = database.statement((queries) =>
-    queries
-      .select(columns)
-      .from(tenantForgettings)
-      .where(eq(tenantForgettings.tenant, placeholder('tenant')))
-      .orderBy(desc(tenantForgettings.started), desc(rowid(tenantForgettings)))
-      .limit(1)
-      .prepare(),
-  );
-  const openOf = database.statement((queries) =>
-    queries
-      .select({ tenant: tenantForgettings.tenant })
-      .from(tenantForgettings)
-      .where(and(isNull(finished), inBoundList(tenantForgettings.tenant, 'tenants')))
-      .limit(1)
-      .prepare(),
-  );
-  const finish = database.statement((queries) =>
-    queries
-      .update(tenantForgettings)
-      .set({ finished: boundValue('finished'), forgottenIds: null })
-      .where(and(eq(tenantForgettings.job, placeholder('job')), isNull(finished)))
-      .prepare(),
-  );
-
+  const { insert, open, last, openOf, finish } = tenantForgettingStatements(database);
   const { idsOf, addIds } = forgottenIds(database);
   const access = openAccessRemoval(database, addIds);
   const { jobsOf, runningJobs, removeJobs } = openJobRemoval(database, addIds);
   const records = openRecordRemoval(database, textsRemoved);
-
   const requireNone = (tenants: readonly string[] | null) => {
     const found = openOf().get({ tenants: JSON.stringify(tenants ?? []) });
     if (found !== undefined) throw tenantBeingForgotten(found.tenant);

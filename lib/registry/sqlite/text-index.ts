@@ -7,8 +7,8 @@
 import type { SQL } from 'drizzle-orm';
 import { and, eq, integer, placeholder, sqliteTable, text } from '../../../db/drizzle.ts';
 import { instances } from '../../../db/schema.ts';
+import { contains, inBoundList, rowid, selectUnindexed } from '../statements/raw.ts';
 import type { RegistryDatabase } from './database.ts';
-import { contains, inBoundList, rowid, selectUnindexed } from './raw.ts';
 
 /**
  * The index as a table, created by a migration. FTS5 treats an equality with the column of the table's own name as a

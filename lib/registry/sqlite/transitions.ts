@@ -1,9 +1,10 @@
 /** Transitions in the ledger, newest first, read beside other work: the simulator's input. */
 import { and, asc, desc, eq, gte, isNotNull, placeholder } from '../../../db/drizzle.ts';
 import { events } from '../../../db/schema.ts';
+import { selectBy, selectUnindexed } from '../statements/raw.ts';
+import type { Query } from '../statements/statements.ts';
 import type { RecordedTransition } from '../types.ts';
-import type { Query, RegistryDatabase } from './database.ts';
-import { selectBy, selectUnindexed } from './raw.ts';
+import type { RegistryDatabase } from './database.ts';
 
 /** Lines read before other work runs: some milliseconds. */
 const BATCH_LINES = 1000;

@@ -1,9 +1,7 @@
 /** Ids of writes: one that is there was made, whether its answer came or not. */
-import { eq, lt, placeholder } from '../../../db/drizzle.ts';
-import { writes } from '../../../db/schema.ts';
 import type { Clock } from '../../base/clock.ts';
+import { writeIdStatements } from '../statements/write-ids.ts';
 import { madeBefore, type WriteStore } from '../write-store.ts';
-import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { SyncMethods } from './to-async.ts';
 
@@ -23,23 +21,7 @@ interface WriteIds {
 }
 
 export function openWriteIds(database: RegistryDatabase, clock: Clock): WriteIds {
-  const { id, atMs } = writes;
-  const note = database.statement((queries) =>
-    queries.insert(writes).values(boundColumns({ id, atMs })).onConflictDoNothing().prepare(),
-  );
-  const removeOld = database.statement((queries) =>
-    queries
-      .delete(writes)
-      .where(lt(atMs, placeholder('before')))
-      .prepare(),
-  );
-  const known = database.statement((queries) =>
-    queries
-      .select({ id })
-      .from(writes)
-      .where(eq(id, placeholder('id')))
-      .prepare(),
-  );
+  const { note, removeOld, known } = writeIdStatements(database);
   let noted = 0;
   const isNew: NoteWrite = (writeId) => {
     if (writeId === undefined) return true;

@@ -3,8 +3,6 @@
  * its ledger lines. Knows nothing of files; the hops come from the state map, the due times from the ladder.
  */
 
-import { and, eq, getTableColumns, isNull, or, placeholder } from '../../../db/drizzle.ts';
-import { instances, instanceVolumes, tenantForgettings } from '../../../db/schema.ts';
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import { plan } from '../../lifecycle/plan.ts';
@@ -19,19 +17,27 @@ import {
   stateChanged,
   tenantBeingForgotten,
 } from '../registry-errors.ts';
-import { abandonedRow, adoptedRow, faultOf, hasSettingsOf, movedRow, newRow, wellFormed } from '../row-changes.ts';
+import {
+  abandonedRow,
+  adoptedRow,
+  faultOf,
+  hasSettingsOf,
+  isDockedAnew,
+  movedRow,
+  newRow,
+  wellFormed,
+} from '../row-changes.ts';
 import { searchText } from '../search-words.ts';
+import { writeStatements } from '../statements/instance-writes.ts';
 import { dueAt } from '../thresholds.ts';
 import type { InstanceRow, Intent, LedgerEntry, LedgerLine, NewInstance, RowOwner } from '../types.ts';
-import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import { readRowsLaterThan } from './instance-queries.ts';
+import type { InstanceQueries } from './instance-queries.ts';
 import { findRow, insertRow, taken, updateRow } from './instance-rows.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { InstanceLists } from './lists.ts';
 import type { QuotaTable } from './quotas.ts';
-import { rowid } from './raw.ts';
-import { type DockingCheck, isDockedAnew } from './schedule-allowance.ts';
+import type { DockingCheck } from './schedule-allowance.ts';
 import type { SeedingChunk, SeedingChunks } from './seeding-chunks.ts';
 import type { StoreNameTable } from './store-names.ts';
 import type { ThresholdTable } from './threshold-table.ts';
@@ -46,13 +52,12 @@ export class InstanceWriter {
   readonly #docking: DockingCheck;
   readonly #storeNames: StoreNameTable;
 
-  readonly #begin;
-  readonly #beingForgotten;
-  readonly #numberOf;
-  readonly #recordVolumes;
+  readonly #queries: InstanceQueries;
+  readonly #statements;
 
   constructor(parts: {
     database: RegistryDatabase;
+    queries: InstanceQueries;
     ledger: LedgerTable;
     lists: InstanceLists;
     thresholds: ThresholdTable;
@@ -69,48 +74,8 @@ export class InstanceWriter {
     this.#chunks = parts.chunks;
     this.#docking = parts.docking;
     this.#storeNames = parts.storeNames;
-    const { ownerHost, ownerTerm, ownerToken } = instances;
-    this.#begin = parts.database.statement((queries) =>
-      queries
-        .update(instances)
-        .set({
-          pending: boundValue('intent'),
-          ...boundColumns({ ownerHost, ownerTerm, ownerToken, writeId: instances.writeId }),
-        })
-        .where(
-          and(
-            eq(instances.id, placeholder('id')),
-            eq(instances.state, placeholder('from')),
-            eq(instances.generation, placeholder('generation')),
-            isNull(instances.pending),
-            or(isNull(ownerToken), eq(ownerToken, placeholder('ownerToken'))),
-            or(isNull(ownerHost), eq(ownerHost, placeholder('ownerHost'))),
-          ),
-        )
-        .prepare(),
-    );
-    this.#beingForgotten = parts.database.statement((queries) =>
-      queries
-        .select({ job: tenantForgettings.job })
-        .from(tenantForgettings)
-        .where(and(eq(tenantForgettings.tenant, placeholder('tenant')), isNull(tenantForgettings.finished)))
-        .prepare(),
-    );
-    this.#numberOf = parts.database.statement((queries) =>
-      queries
-        .select({ instanceRow: rowid(instances) })
-        .from(instances)
-        .where(eq(instances.id, placeholder('id')))
-        .prepare(),
-    );
-    const { instanceRow, tenant, ...volumes } = getTableColumns(instanceVolumes);
-    this.#recordVolumes = parts.database.statement((queries) =>
-      queries
-        .insert(instanceVolumes)
-        .values(boundColumns({ instanceRow, tenant, ...volumes }))
-        .onConflictDoUpdate({ target: instanceVolumes.instanceRow, set: boundColumns(volumes) })
-        .prepare(),
-    );
+    this.#queries = parts.queries;
+    this.#statements = writeStatements(parts.database);
   }
 
   create(instance: NewInstance, now: number, entry: LedgerEntry): InstanceRow {
@@ -268,13 +233,14 @@ export class InstanceWriter {
       const row = findRow(this.#database, id);
       if (row !== null) {
         this.#quotas.needActive(row.tenant, { waking: true });
-        if (this.#beingForgotten().get({ tenant: row.tenant }) !== undefined) throw tenantBeingForgotten(row.tenant);
+        if (this.#statements.beingForgotten().get({ tenant: row.tenant }) !== undefined)
+          throw tenantBeingForgotten(row.tenant);
       }
     }
     const { from, generation } = intent;
     const { host: ownerHost = null, term: ownerTerm = null, token: ownerToken = null } = owner ?? {};
     const bound = { intent, id, from, generation, ownerHost, ownerTerm, ownerToken, writeId };
-    const begin = () => this.#begin().run(bound).changes === 1;
+    const begin = () => this.#statements.begin().run(bound).changes === 1;
     return durable ? this.#database.write(begin) : this.#database.writeWithoutSync(begin);
   }
 
@@ -334,7 +300,9 @@ export class InstanceWriter {
       const { sha256, quickCheck } = check;
       updateRow(this.#database, row, { ...row, file: { ...row.file, sha256, quickCheck } }, {});
       if (volumes === undefined) return;
-      this.#recordVolumes().run({ ...this.#numberOf().get({ id }), tenant: row.tenant, ...volumes });
+      this.#statements
+        .recordVolumes()
+        .run({ ...this.#statements.numberOf().get({ id }), tenant: row.tenant, ...volumes });
     });
   }
 
@@ -352,7 +320,7 @@ export class InstanceWriter {
   }
 
   clampUpdated(now: number, slack: number, limit: number, host?: string): number {
-    const later = () => readRowsLaterThan(this.#database, now + slack, limit, host);
+    const later = () => this.#queries.laterThan(now + slack, limit, host);
     if (later().length === 0) return 0;
     return this.#database.write(() => {
       const rows = later();

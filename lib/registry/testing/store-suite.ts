@@ -74,6 +74,7 @@ export function storeSuite(driver: RegistryUnderTest): void {
     expect(await registry.instances.recordStored(record)).toEqual(after);
     expect(await linesOf('a')).toBe(1);
     expect(await registry.instances.countInStore()).toBe(1);
+    expect(await registry.instances.sizeInStore()).toEqual({ sandboxes: 1, bytes: record.stored.bytes });
   });
 
   test('nothing is recorded of a row that has moved on, has an intent, or is another host’s', async () => {

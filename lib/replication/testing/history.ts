@@ -8,6 +8,7 @@ import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync } f
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { cutBase, cutFirstPage, cutSegment, type LogPosition } from '../cut.ts';
+import { mergeSegments } from '../merge.ts';
 import { rebuild } from '../rebuild.ts';
 
 /** What a history came to. */
@@ -18,6 +19,8 @@ export interface HistoryCounts {
   bases: number;
   /** Cuts that followed into a log that was written over. */
   restarts: number;
+  /** Chains that were compared once some of their segments were merged. */
+  merges: number;
 }
 
 export interface HistoryPlan {
@@ -41,12 +44,14 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 const MEBIBYTE = 1024 * 1024;
 
 export class History {
-  readonly counts: HistoryCounts = { cuts: 0, rests: 0, kills: 0, bases: 0, restarts: 0 };
+  readonly counts: HistoryCounts = { cuts: 0, rests: 0, kills: 0, bases: 0, restarts: 0, merges: 0 };
   /** Of the lineage, absolute, in order. */
   segments: string[] = [];
   timeMs = 1_790_000_000_000;
   readonly #folder: string;
   readonly #random: () => number;
+  /** For what is merged, so that it changes nothing of the history. */
+  readonly #mergeRandom: () => number;
   readonly #pageSize: number;
   readonly #steps: number;
   #file: string;
@@ -65,6 +70,7 @@ export class History {
   constructor(folder: string, { seed, pageSize, steps }: HistoryPlan) {
     this.#folder = folder;
     this.#random = numbersOf(seed);
+    this.#mergeRandom = numbersOf(seed + 1);
     this.#pageSize = pageSize;
     this.#steps = steps;
     this.#file = join(folder, 'a.sqlite');
@@ -83,6 +89,10 @@ export class History {
 
   #below(limit: number): number {
     return Math.floor(this.#random() * limit);
+  }
+
+  #merges(limit: number): number {
+    return Math.floor(this.#mergeRandom() * limit);
   }
 
   #chance(of: number): boolean {
@@ -241,6 +251,27 @@ export class History {
     if (!actual.equals(expected)) throw new Error(differenceOf(actual, expected, this.#pageSize));
     if (found !== sha256(expected) || txid !== this.segments.length || timeMs > this.timeMs) {
       throw new Error('what is said of the rebuilt file is wrong');
+    }
+    if (this.#merges(3) === 0) await this.#compareMerged(expected);
+  }
+
+  /** The same of the chain with its segments merged in random groups, and those groups again. */
+  async #compareMerged(expected: Buffer): Promise<void> {
+    const target = join(this.#folder, 'rebuilt-merged.sqlite');
+    let segments = this.segments;
+    for (let level = 1; level < 3 && segments.length > 1; level += 1) {
+      const merged: string[] = [];
+      for (let at = 0; at < segments.length; ) {
+        const group = segments.slice(at, at + 1 + this.#merges(segments.length));
+        at += group.length;
+        const path = join(this.#folder, 'spool', `merged-${level}-${merged.length}.ltx`);
+        await mergeSegments({ segments: group, target: path, sync: false });
+        merged.push(path);
+      }
+      segments = merged;
+      const { sha256: found } = await rebuild({ segments, target });
+      if (found !== sha256(expected)) throw new Error('what is made of merged segments is another file');
+      this.counts.merges += 1;
     }
   }
 

@@ -46,7 +46,7 @@ test('a wake that would wait longer than its caller is refused, with when to try
   await create('acme', 2);
   const busy = new AbortController();
   const call = at.dock.sandboxes.exec('acme-0', { command: 'sleep 60' }, REQUEST, { signal: busy.signal });
-  await vi.waitFor(() => expect(at.dock.pool.active).toBe(1), { timeout: 60_000 });
+  await vi.waitFor(() => expect(at.dock.pool.active).toBe(1), { timeout: 240_000 });
   const refused = at.dock.sandboxes.exec('acme-1', { command: 'true', timeoutMs: 200 }, REQUEST);
   await expect(refused).rejects.toMatchObject({ code: 'capacity', retryAfterSeconds: expect.any(Number) });
   expect(await at.dock.registry.instances.get('acme-1')).toMatchObject({ state: 'created', pending: null });
@@ -59,7 +59,7 @@ test('a caller who goes away while it waits gives up its turn', async () => {
   await create('acme', 3);
   const busy = new AbortController();
   const call = at.dock.sandboxes.exec('acme-0', { command: 'sleep 60' }, REQUEST, { signal: busy.signal });
-  await vi.waitFor(() => expect(at.dock.pool.active).toBe(1), { timeout: 60_000 });
+  await vi.waitFor(() => expect(at.dock.pool.active).toBe(1), { timeout: 240_000 });
   const left = new AbortController();
   const gone = at.dock.sandboxes.exec('acme-1', { command: 'echo ran > ran' }, REQUEST, { signal: left.signal });
   const next = at.dock.run('acme-2', 'echo served');
@@ -124,7 +124,7 @@ test('how many wakes wait is told, and of each how long it waited and whether in
   const running = at.dock.sandboxes.exec(kept, { command: 'sleep 4' }, REQUEST);
   const wake = at.dock.sandboxes.resume(refused, REQUEST);
   wake.catch(() => {});
-  await vi.waitFor(() => expect(at.dock.sandboxes.wakesWaiting).toBe(1), { interval: 5, timeout: 60_000 });
+  await vi.waitFor(() => expect(at.dock.sandboxes.wakesWaiting).toBe(1), { interval: 5, timeout: 240_000 });
   await expect(wake).rejects.toMatchObject({ code: 'capacity' });
   expect(waits).toHaveLength(2);
   const [waitMs, isAdmitted] = waits[1] ?? [];

@@ -29,7 +29,7 @@ test('the sandboxes of a tenant that wants most of the processors give way to th
   const pidOf = (id: string) => processes.get(id)?.pid ?? 0;
   const enough = new AbortController();
   const burn = (id: string) =>
-    at.dock.sandboxes.exec(id, { command: BURN, timeoutMs: 60_000 }, REQUEST, { signal: enough.signal });
+    at.dock.sandboxes.exec(id, { command: BURN, timeoutMs: 500_000 }, REQUEST, { signal: enough.signal });
   const burning = greedy.map(burn);
   const nicenessOf = (id: string) => getPriority(pidOf(id));
   await expect.poll(() => greedy.map(nicenessOf)).toEqual(greedy.map(() => LOWEST_PRIORITY));

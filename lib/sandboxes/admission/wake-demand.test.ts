@@ -46,7 +46,7 @@ test('the pool keeps more workers started after a burst, and fewer when it is lo
   for (const id of ['a', 'b', 'c']) await at.dock.create(id);
   for (const id of ['a', 'b', 'c']) await sandboxes.resume(id, REQUEST);
   await sandboxes.tick();
-  await vi.waitFor(() => expect(pool.ready).toBe(3), { timeout: 60_000 });
+  await vi.waitFor(() => expect(pool.ready).toBe(3), { timeout: 240_000 });
   clock.advance(600);
   await sandboxes.tick();
   expect(pool.ready).toBe(1);

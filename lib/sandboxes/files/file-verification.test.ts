@@ -57,22 +57,18 @@ test.each([
         "UPDATE instances SET file = json_set(file, '$.sha256', NULL, '$.quickCheck', NULL) WHERE state <> 'archived'",
       ),
   ],
-] as const)(
-  'a plain copy of a stopped data folder boots, and every sandbox wakes, when %s',
-  { timeout: 120_000 },
-  async (_, change) => {
-    const ids = await fill();
-    await at.dock.stop();
-    const dock = await dockOnCopy(change);
-    for (const id of ids) {
-      expect(await dock.get(id, '/x'), id).toBe(`work of ${id}`);
-      await dock.sandboxes.resume(id, REQUEST);
-      expect(await dock.run(id, 'cat x'), id).toBe(`work of ${id}`);
-    }
-    expect(await dock.run('never', 'ls')).toBe('');
-    expect(readdirSync(join(dock.config.dataFolder, 'orphans'))).toEqual([]);
-  },
-);
+] as const)('a plain copy of a stopped data folder boots, and every sandbox wakes, when %s', async (_, change) => {
+  const ids = await fill();
+  await at.dock.stop();
+  const dock = await dockOnCopy(change);
+  for (const id of ids) {
+    expect(await dock.get(id, '/x'), id).toBe(`work of ${id}`);
+    await dock.sandboxes.resume(id, REQUEST);
+    expect(await dock.run(id, 'cat x'), id).toBe(`work of ${id}`);
+  }
+  expect(await dock.run('never', 'ls')).toBe('');
+  expect(readdirSync(join(dock.config.dataFolder, 'orphans'))).toEqual([]);
+});
 
 test('a stop hashes the files that it files', async () => {
   for (const id of ['a', 'b']) {

@@ -191,10 +191,8 @@ export async function verifyForOpening(
     return { identity };
   }
   const asRecorded = recorded !== null && sameStamp(await requireFile(row, file), recorded);
-  const known =
-    (force && !asRecorded) || recorded === null
-      ? await file.read((path) => engine.readers.check(path, { urgent: true }))
-      : await verifyFiled(engine, row, file);
+  // An unchanged stat is trusted at once.
+  const known = asRecorded ? recorded : await readForOpening(engine, row, file, force);
   const complaint = known?.quickCheck ?? null;
   if (complaint !== null && complaint !== 'ok' && !(force && asRecorded)) {
     throw corruptFileError(row, `its structure is damaged: ${complaint}`);
@@ -203,6 +201,17 @@ export async function verifyForOpening(
   const [own, found] = [recorded?.identity ?? null, known?.identity ?? null];
   if (own !== null && found !== null && own !== found) throw corruptFileError(row, 'it is the file of another sandbox');
   return known;
+}
+
+/** What is known of the bytes of a file that is not as recorded, or was not recorded. Throws as `verifyFiled`. */
+function readForOpening(
+  engine: VerificationContext,
+  row: RecordedRow,
+  file: RestingFile,
+  force: boolean,
+): Promise<FileFingerprint | null> {
+  if (!force && row.file !== null) return verifyFiled(engine, row, file);
+  return file.read((path) => engine.readers.check(path, { urgent: true }));
 }
 
 /**

@@ -20,7 +20,7 @@ import type { CopyQueue } from './copy-queue.ts';
 import { fileOf, locationOf } from './file-locations.ts';
 import { verifyArchived, verifyForReading } from './file-verification.ts';
 import { requireHash } from './filed-hash.ts';
-import { isListed, readListing } from './listing.ts';
+import { isListed, listingPath, readListing, writeListing } from './listing.ts';
 
 /** How long an expanded archived file is kept for further reads. */
 const EXPANDED_MS = 60_000;
@@ -80,6 +80,8 @@ export class Expansions {
 async function expand(engine: Engine, row: InstanceRow, path: string): Promise<string> {
   await verifyArchived(engine, row, fileOf(engine, row), false);
   await engine.drawers.archive.fetch(row.id, path);
+  // One that a restore brought has none. Without it the file answers, only slower.
+  if (!isThere(listingPath(engine, row.id))) await writeListing(engine, row.id, path).catch(() => undefined);
   return path;
 }
 

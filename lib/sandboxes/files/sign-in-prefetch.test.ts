@@ -35,7 +35,7 @@ async function near(on: TestServer = server): Promise<string[]> {
   return json.flatMap(({ id, vfs_path: path }) => (path?.startsWith('live/') === true ? [id] : [])).toSorted();
 }
 const untilNear = (ids: string[], on?: TestServer) =>
-  vi.waitFor(async () => expect(await near(on)).toEqual(ids), { timeout: 60_000, interval: 50 });
+  vi.waitFor(async () => expect(await near(on)).toEqual(ids), { timeout: 240_000, interval: 50 });
 
 test('a sign-in brings the last frozen files of the tenant near, wakes nothing, and they go back unused', async () => {
   await freeze(server, 'acme', 'a-1', 'a-2', 'a-3');

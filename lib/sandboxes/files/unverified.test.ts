@@ -83,7 +83,7 @@ test('the file of a process that was killed has its hash with its row', async ()
   await at.dock.create('a');
   await at.dock.put('a', '/work', WORK);
   for (const process of openings) await process.kill('killed');
-  await vi.waitFor(async () => expect(await at.stateOf('a')).toBe('suspended'), 60_000);
+  await vi.waitFor(async () => expect(await at.stateOf('a')).toBe('suspended'), 240_000);
   flip(liveFile(at.dock, 'a'));
   await expect(copyOut('a', 'copy')).rejects.toMatchObject({ code: 'corrupt' });
 });
@@ -97,7 +97,7 @@ test('a larger file is unverified until its hash is there, which what is asked f
   // What is read of it is shown meanwhile.
   expect(await at.dock.get('a', '/work')).toBe(WORK);
   await vi.waitFor(async () => expect((await recordOf('a'))?.sha256).toMatch(/^[0-9a-f]{64}$/), {
-    timeout: 60_000,
+    timeout: 240_000,
     interval: 50,
   });
   // Without the hurry it would have waited for five seconds before it began.
@@ -128,7 +128,7 @@ test.each(['suspended', 'frozen'] as const)(
     await at.dock.sandboxes.suspend('a', REQUEST);
     await expect(copyOut('a', 'copy')).rejects.toMatchObject({ code: 'unverified', retryAfterSeconds: 1 });
     await vi.waitFor(async () => expect(await copyOut('a', 'copy')).toMatchObject({ bytes: expect.any(Number) }), {
-      timeout: 60_000,
+      timeout: 240_000,
       interval: 100,
     });
   },

@@ -55,9 +55,7 @@ function takenOver(folder: string): void {
     if (!lstatSync(join(folder, name)).isSymbolicLink()) chownSync(join(folder, name), WORKER, WORKER);
 }
 
-test('a server that is killed at any effect of a landing finishes it at the next start, and loses nothing', {
-  timeout: 240_000,
-}, async () => {
+test('a server that is killed at any effect of a landing finishes it at the next start, and loses nothing', async () => {
   const folder = await awake('a');
   await at.dock.run('a', 'echo more >> x');
   const image = cutOff();
@@ -117,7 +115,6 @@ const LEFT = {
 } as const;
 test.each(Object.entries(LEFT))(
   '%s in the place of the file of a crashed server is a fault with its reason, and is not read',
-  { timeout: 60_000 },
   async (_, leave) => {
     await awake('a');
     const image = cutOff();

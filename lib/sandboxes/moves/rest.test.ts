@@ -318,9 +318,7 @@ describe('reading at rest', () => {
     expect(namesIn(join(at.folder, 'cold'))).toEqual(['a.sqlite']);
   });
 
-  test('a constant stream of readers while it wakes, freezes and is archived sees one state or the other and misses nothing', {
-    timeout: 120_000,
-  }, async () => {
+  test('a constant stream of readers while it wakes, freezes and is archived sees one state or the other and misses nothing', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/n', '0');
     let answered = 0;

@@ -98,7 +98,6 @@ describe.each(STATES)('a sandbox that is %s', (state) => {
 
   test.each(['corrupt', 'missing'] as const)(
     'and %s keeps what it has when any effect of a restore fails, and can be restored then',
-    { timeout: 120_000 },
     async (fault) => {
       const dock = await start();
       let effects = Number.POSITIVE_INFINITY;
@@ -140,9 +139,7 @@ describe.each(STATES)('a sandbox that is %s', (state) => {
 });
 
 describe.each(['suspended', 'archived'] as const)('a sandbox that is %s', (state) => {
-  test('that is restored by a server that is killed before any effect has the one file or the other, and nothing is lost', {
-    timeout: 300_000,
-  }, async () => {
+  test('that is restored by a server that is killed before any effect has the one file or the other, and nothing is lost', async () => {
     const maker = await start();
     const ids = Array.from({ length: 40 }, (_, at) => `k${at + 1}`);
     const planted = new Map<string, Planted>();

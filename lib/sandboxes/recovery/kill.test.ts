@@ -130,7 +130,7 @@ for (const { operation, from, target, ends, without = [] } of SCENARIOS) {
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
     // Each step has a sandbox of its own, named like the step.
-    test.each(steps)('loses nothing at the step "%s"', { timeout: 60_000 }, async (step) => {
+    test.each(steps)('loses nothing at the step "%s"', async (step) => {
       const doing = target === undefined ? operation : `plan:${target}`;
       const victim = spawnSync(
         process.execPath,

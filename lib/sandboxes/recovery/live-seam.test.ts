@@ -56,9 +56,7 @@ function observeCalls(dataFolder: string): Seen[] {
   return seen;
 }
 
-test('what the server does in a live folder it does through the seam, in every verb', {
-  timeout: 240_000,
-}, async () => {
+test('what the server does in a live folder it does through the seam, in every verb', async () => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'winterdock-seam-'));
   onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
   const seen = observeCalls(dataFolder);

@@ -58,9 +58,7 @@ test('damaged bytes under an unchanged stat are found, and sound, awake or fault
   expect([await faultOf('sound'), await faultOf('awake')]).toEqual([null, null]);
 });
 
-test('a pass that a restart interrupts continues where it was, with its counts', {
-  timeout: 90_000,
-}, async () => {
+test('a pass that a restart interrupts continues where it was, with its counts', async () => {
   for (const id of ['a', 'b', 'c']) {
     await at.dock.create(id);
     await at.dock.put(id, '/x', `the work of ${id}`);

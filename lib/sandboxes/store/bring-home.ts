@@ -21,24 +21,25 @@ export interface HomeComing {
   left: { id: InstanceId; why: string }[];
 }
 
-/** Brings every one of this host. `progress` is told how many are done. */
-export async function bringHome(
-  engine: Engine,
-  progress: (done: number) => void = () => undefined,
-): Promise<HomeComing> {
+/** Told after each file: how many are done, and the bytes of the last one's object. */
+export type HomeProgress = (done: number, bytes: number) => void;
+
+/** Brings every one of this host. */
+export async function bringHome(engine: Engine, progress: HomeProgress = () => undefined): Promise<HomeComing> {
   const { registry, runtimes, stop } = engine;
   const coming: HomeComing = { brought: 0, left: [] };
   for (let after = ''; !stop.aborted; ) {
     const rows = await registry.instances.inStore(after, PAGE);
     if (rows.length === 0) break;
-    for (const { id } of rows) {
+    for (const { id, stored } of rows) {
       if (stop.aborted) return coming;
       try {
         const isBrought = await runtimes.use(id, (runtime) =>
           runtime.verbs.runExclusive(() => runtime.exclusive(() => bringOneHome(engine, id))),
         );
-        if (isBrought) coming.brought += 1;
-        progress(coming.brought);
+        if (!isBrought) continue;
+        coming.brought += 1;
+        progress(coming.brought, stored?.bytes ?? 0);
       } catch (error) {
         coming.left.push({ id, why: messageOf(error) });
       }

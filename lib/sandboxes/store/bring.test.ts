@@ -212,7 +212,7 @@ test('the scrubber takes a cached copy that rotted away, and finds nothing wrong
     expect(await at.dock.get(id, '/kept')).toBe(`of ${id}`);
   }
   expect(await at.typesOf('rotten')).toContain('orphan.set_aside');
-}, 60_000);
+});
 
 test('an object that is not found counts as lost only once that is established, and its sandbox has the fault then', async () => {
   const established = Promise.withResolvers<boolean>();

@@ -8,7 +8,7 @@ import { isThere } from '../../base/is-there.ts';
 import type { InstanceRow, StoredObject } from '../../registry/types.ts';
 import type { RestingFile } from '../../storage/drawer.ts';
 import { intoPlace, stagingFor } from '../../storage/files.ts';
-import { sameStamp } from '../../storage/stamp.ts';
+import { type FileStamp, sameStamp } from '../../storage/stamp.ts';
 import type { Engine, StoreBelow } from '../engine.ts';
 import { fileOf, moveToOrphans } from '../files/file-locations.ts';
 import { fileRecord, stampAt, verifyArchived, verifyForReading } from '../files/file-verification.ts';
@@ -41,8 +41,9 @@ export async function bringNear(engine: Engine, row: InstanceRow): Promise<Nearb
   const stored = storedOfFiling(row);
   if (engine.store === null || stored === null) return { row, isBrought: false };
   const file = fileOf(engine, row);
-  if ((await file.stat()) !== null) {
-    if (await isAsFiled(engine, row, file)) {
+  const stamp = await stampAt(file);
+  if (stamp !== null) {
+    if (await isAsFiled(engine, row, file, stamp)) {
       engine.store.used(row);
       return { row, isBrought: false };
     }
@@ -52,9 +53,8 @@ export async function bringNear(engine: Engine, row: InstanceRow): Promise<Nearb
 }
 
 /** Whether what lies at the place of a row's file is the file that was filed. */
-async function isAsFiled(engine: Engine, row: InstanceRow, file: RestingFile): Promise<boolean> {
-  const stamp = await stampAt(file);
-  if (stamp !== null && row.file !== null && sameStamp(stamp, row.file)) return true;
+async function isAsFiled(engine: Engine, row: InstanceRow, file: RestingFile, stamp: FileStamp): Promise<boolean> {
+  if (row.file !== null && sameStamp(stamp, row.file)) return true;
   try {
     if (file.packed) await verifyArchived(engine, row, file, false);
     else await verifyForReading(engine, row, file);

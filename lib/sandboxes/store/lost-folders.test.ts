@@ -76,7 +76,7 @@ beforeAll(async () => {
   for (const id of of('repacked')) await dock.sandboxes.archive(id, REQUEST);
   for (const id of of('awake')) await dock.put(id, '/newer', 'newer');
   await dock.abandon();
-}, 240_000);
+});
 afterAll(() => rmSync(template, { recursive: true, force: true }));
 
 /** Whether the store alone has all of it. */
@@ -98,15 +98,13 @@ describe.each([...FOLDERS.map((name) => [name]), [...FOLDERS]])(
         rmSync(join(folder, 'data', name), { recursive: true });
       }
       dock = await engineOn(folder);
-    }, 60_000);
+    });
     afterAll(async () => {
       await dock.stop();
       rmSync(folder, { recursive: true, force: true });
     });
 
-    test('what was stored is whole, and of the rest it is said what is missing and since when', {
-      timeout: 120_000,
-    }, async () => {
+    test('what was stored is whole, and of the rest it is said what is missing and since when', async () => {
       expect(ALL).toHaveLength(100);
       for (const { id, kind } of ALL) {
         if (kind === 'created') continue;
@@ -127,9 +125,7 @@ describe.each([...FOLDERS.map((name) => [name]), [...FOLDERS]])(
       }
     });
 
-    test('all that the store has wakes, the newest of it where that is asked for by name', {
-      timeout: 240_000,
-    }, async () => {
+    test('all that the store has wakes, the newest of it where that is asked for by name', async () => {
       for (const { id, kind } of ALL.filter((_, nth) => nth % 8 === 0)) {
         if (!isStored(kind, gone) && kind !== 'newer' && kind !== 'awake') continue;
         const fromStored = !isStored(kind, gone);
@@ -140,10 +136,10 @@ describe.each([...FOLDERS.map((name) => [name]), [...FOLDERS]])(
       }
     });
 
-    test('what was not uploaded yet is, where it is there', { timeout: 60_000 }, async () => {
+    test('what was not uploaded yet is, where it is there', async () => {
       dock.sandboxes.start();
       const left = gone.includes('cold') ? KINDS.queued.n : 0;
-      await vi.waitFor(async () => expect((await dock.registry.instances.uploadBacklog()).n).toBe(left), 60_000);
+      await vi.waitFor(async () => expect((await dock.registry.instances.uploadBacklog()).n).toBe(left), 240_000);
     });
   },
 );

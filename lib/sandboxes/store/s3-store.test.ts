@@ -62,4 +62,4 @@ test('sandboxes rest in a store that speaks S3, wake from it, are read in it and
   expect(left).toEqual(['winterdock.json']);
   await at.dock.stop();
   await watched.close();
-}, 60_000);
+});

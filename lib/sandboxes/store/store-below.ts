@@ -8,7 +8,7 @@ import type { ObjectStore } from '../../storage/object-store/object-store.ts';
 import type { Engine, StoreBelow } from '../engine.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { StoreWork } from '../sandboxes.ts';
-import { bringHome, type HomeComing } from './bring-home.ts';
+import { bringHome, type HomeComing, type HomeProgress } from './bring-home.ts';
 import { StoreCache } from './cache.ts';
 import { type NamedElsewhere, StoreCollector } from './collector.ts';
 import { type IsMissing, MissingObjects } from './missing-objects.ts';
@@ -85,7 +85,7 @@ export class DrawerStore implements StoreBelow, StoreWork {
     return this.#collector.collect();
   }
 
-  bringHome(progress?: (done: number) => void): Promise<HomeComing> {
+  bringHome(progress?: HomeProgress): Promise<HomeComing> {
     return bringHome(this.#engine, progress);
   }
 

@@ -47,40 +47,36 @@ test('every step with a store has a case that kills the server there', () => {
   expect(new Set(CASES.map(({ passes, step }) => `${passes}.${step}`))).toEqual(new Set(ALL_STORE_FAILPOINTS));
 });
 
-test.each(CASES)(
-  'a server killed at $step of $doing loses nothing',
-  { timeout: 60_000 },
-  async ({ passes, step, doing, id }) => {
-    const victim = spawnSync(
-      process.execPath,
-      ['--no-warnings', programOf(VICTIM), folder, id, doing, `${passes}.${step}`],
-      { encoding: 'utf8' },
-    );
-    expect(victim.signal, victim.stderr).toBe('SIGKILL');
-    await expect.poll(() => processesOf(folder)).toEqual([]);
-    const objects = await folderStore(join(folder, 'bucket'));
-    const dock = await startTestEngine({ dataFolder: join(folder, 'data'), store: { objects } });
-    dock.sandboxes.start();
-    try {
-      const before = await dock.registry.instances.get(id);
-      expect(before).toMatchObject({ pending: null, fault: null });
-      expect(await dock.get(id, '/kept')).toBe(id);
-      await vi.waitFor(async () => expect((await dock.registry.instances.uploadBacklog()).n).toBe(0), 60_000);
-      const row = await dock.registry.instances.get(id);
-      expect(row?.vfsPath).toBe(row?.stored?.address);
-      const names = await dock.registry.storeNames.ofInstance(id);
-      const current = names.filter(({ state }) => state === 'current').map(({ name }) => name);
-      expect(current).toEqual([objectNameOf(row?.stored?.address ?? '')]);
-      expect(names.filter(({ state }) => state === 'uploading')).toEqual([]);
-      expect(existsSync(join(folder, 'bucket', current[0] ?? ''))).toBe(true);
-      expect(JSON.parse(readFileSync(join(folder, 'bucket', `${current[0]}.row.json`), 'utf8'))).toMatchObject({ id });
-      await dock.sandboxes.resume(id, REQUEST);
-      expect(await dock.run(id, 'cat kept')).toBe(id);
-      await dock.sandboxes.suspend(id, REQUEST);
-      expect(await dock.get(id, '/kept')).toBe(id);
-    } finally {
-      await dock.stop();
-      await objects.close();
-    }
-  },
-);
+test.each(CASES)('a server killed at $step of $doing loses nothing', async ({ passes, step, doing, id }) => {
+  const victim = spawnSync(
+    process.execPath,
+    ['--no-warnings', programOf(VICTIM), folder, id, doing, `${passes}.${step}`],
+    { encoding: 'utf8' },
+  );
+  expect(victim.signal, victim.stderr).toBe('SIGKILL');
+  await expect.poll(() => processesOf(folder)).toEqual([]);
+  const objects = await folderStore(join(folder, 'bucket'));
+  const dock = await startTestEngine({ dataFolder: join(folder, 'data'), store: { objects } });
+  dock.sandboxes.start();
+  try {
+    const before = await dock.registry.instances.get(id);
+    expect(before).toMatchObject({ pending: null, fault: null });
+    expect(await dock.get(id, '/kept')).toBe(id);
+    await vi.waitFor(async () => expect((await dock.registry.instances.uploadBacklog()).n).toBe(0), 240_000);
+    const row = await dock.registry.instances.get(id);
+    expect(row?.vfsPath).toBe(row?.stored?.address);
+    const names = await dock.registry.storeNames.ofInstance(id);
+    const current = names.filter(({ state }) => state === 'current').map(({ name }) => name);
+    expect(current).toEqual([objectNameOf(row?.stored?.address ?? '')]);
+    expect(names.filter(({ state }) => state === 'uploading')).toEqual([]);
+    expect(existsSync(join(folder, 'bucket', current[0] ?? ''))).toBe(true);
+    expect(JSON.parse(readFileSync(join(folder, 'bucket', `${current[0]}.row.json`), 'utf8'))).toMatchObject({ id });
+    await dock.sandboxes.resume(id, REQUEST);
+    expect(await dock.run(id, 'cat kept')).toBe(id);
+    await dock.sandboxes.suspend(id, REQUEST);
+    expect(await dock.get(id, '/kept')).toBe(id);
+  } finally {
+    await dock.stop();
+    await objects.close();
+  }
+});

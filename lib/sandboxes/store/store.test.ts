@@ -54,7 +54,7 @@ test('while the store is away a filing says so within seconds, is filed here, an
   const row = await at.dock.sandboxes.freeze('a', REQUEST);
   expect(isCloudAddress(row.vfsPath)).toBe(true);
   expect((await at.statesOf('a')).filter((state) => state === 'current')).toHaveLength(1);
-}, 60_000);
+});
 
 test('where an upload is only to be queued a filing answers at once, and the queue outlives a restart', async () => {
   await at.start({ ack: 'queued' });
@@ -73,7 +73,7 @@ test('where an upload is only to be queued a filing answers at once, and the que
   await until(async () => (await at.dock.registry.instances.uploadBacklog()).n === 0);
   for (const id of ['a', 'b']) expect((await at.rowOf(id)).vfsPath).toMatch(/^cloud:cold\//);
   expect(counted.lists).toBe(0);
-}, 60_000);
+});
 
 test('a verb that begins while a file is uploaded ends that, and what was sent is never named', async () => {
   for (const step of ['begun', 'sent', 'described']) {
@@ -106,7 +106,7 @@ test('a verb that begins while a file is uploaded ends that, and what was sent i
     await at.dock.sandboxes.freeze(step, REQUEST);
     await until(async () => (await at.rowOf(step)).stored !== null);
   }
-}, 60_000);
+});
 
 test('somebody who waits for an upload is told when the sandbox moves on', async () => {
   let woken: Promise<unknown> | null = null;
@@ -140,7 +140,7 @@ test('copies stay within their bytes, the last used longest, and nothing goes th
   await at.start({ cacheBytes: 2 * size, cacheKeptMs: 0 });
   await until(() => ['a', 'b', 'c'].filter((id) => at.has(id)).length === 2);
   for (const id of ['a', 'b', 'c']) expect(await at.dock.get(id, '/kept')).toBe(`of ${id}`);
-}, 60_000);
+});
 
 test('a deleted sandbox’s objects go a day later, by their names alone, and what is named stays', async () => {
   const clock = new FakeClock();

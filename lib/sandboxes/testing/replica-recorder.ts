@@ -6,6 +6,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InstanceId } from '../../base/ids.ts';
 import type { FileRecord, InstanceRow } from '../../registry/types.ts';
+import type { AnswerBarrier } from '../../replication/answer-barrier.ts';
 import type { ReplicaOfFiles, ReplicaStatus } from '../../replication/replica-of-files.ts';
 import { ShippedMark } from '../../storage/shipped-mark.ts';
 import { type CommittedFrames, ReplicaPages, readLog } from '../../vfs/testing/log-frames.ts';
@@ -22,6 +23,14 @@ interface Followed {
 export class ReplicaRecorder implements ReplicaOfFiles {
   /** What was told, as `verb id`, in order. */
   readonly told: string[] = [];
+  /** Nothing waits for it. */
+  readonly answers: AnswerBarrier = {
+    isInStep: () => true,
+    whenInStep: async () => undefined,
+    requireStore: async () => undefined,
+    requireStoreFor: () => undefined,
+    whenRecorded: async () => undefined,
+  };
   /** Of each rest, in order: the pages in which the replica differs; null: nothing was shipped for it. */
   readonly rests: { id: string; differences: number[] | null; record: FileRecord | null }[] = [];
   /** Set: that one fails. */
@@ -42,7 +51,11 @@ export class ReplicaRecorder implements ReplicaOfFiles {
 
   describe({ id }: InstanceRow): ReplicaStatus {
     if (this.failing === 'describe') this.#note('describe', id);
-    return { replicate: '1s', atMs: null, behindMs: null, as: 'live' };
+    return { replicate: '1s', isFromNextWake: false, atMs: null, behindMs: null, as: 'live' };
+  }
+
+  reclassified({ id }: InstanceRow): void {
+    this.#note('reclassified', id);
   }
 
   ships({ id }: InstanceRow): boolean {

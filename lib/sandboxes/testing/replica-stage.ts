@@ -8,7 +8,7 @@ import { createLogger } from '../../base/log.ts';
 import { Cutter } from '../../replication/cutter.ts';
 import { findMoment, restoreMoment } from '../../replication/replica-reader.ts';
 import type { ReplicateClass } from '../../replication/replicate-class.ts';
-import { Replicator } from '../../replication/replicator.ts';
+import { Replicator, type ReplicatorParts } from '../../replication/replicator.ts';
 import { SegmentUploads } from '../../replication/segment-uploads.ts';
 import { SteadyClock } from '../../replication/steady-clock.ts';
 import { canUse } from '../../replication/testing/can-use.ts';
@@ -33,15 +33,19 @@ export async function startReplica(options: {
   clock: Clock;
   classOf?: () => ReplicateClass;
   spoolBytes?: number;
+  /** The rows of the engine. Default: none is known. */
+  rowOf?: ReplicatorParts['rowOf'];
+  /** What stands between the uploads and the store. Default: nothing. */
+  between?: (store: ObjectStore) => ObjectStore;
 }): Promise<ReplicaStage> {
-  const { folder, dataFolder, clock } = options;
+  const { folder, dataFolder, clock, between = (store) => store } = options;
   mkdirSync(folder, { recursive: true });
   const store = await openObjectStore(pathToFileURL(join(folder, 'store')).href, {
     ...{ endpoint: null, region: 'us-east-1', pathStyle: false, encryption: null, credentials: {} },
   });
   const log = createLogger('silent');
   const gaps: string[] = [];
-  const uploads = new SegmentUploads({ store, log, isBack: () => canUse(store) });
+  const uploads = new SegmentUploads({ store: between(store), log, isBack: () => canUse(store) });
   const cutter = new Cutter();
   const files = new Replicator({
     dataFolder,
@@ -51,6 +55,9 @@ export async function startReplica(options: {
     log,
     term: 1,
     classOf: options.classOf ?? (() => ({ kind: 'every', everyMs: 1000 })),
+    rowOf: options.rowOf ?? (async () => null),
+    copyStored: async () => true,
+    registryStored: async () => true,
     spoolBytes: options.spoolBytes ?? 1024 ** 3,
     onGap: (_id, why) => gaps.push(why),
   });
@@ -63,7 +70,7 @@ export async function startReplica(options: {
     store,
     gaps,
     async restore(id, atMs) {
-      const moment = await findMoment(store, id, atMs ?? null);
+      const moment = await findMoment(store, id, atMs ?? null, null);
       if (moment === null) throw new Error(`There is no moment of ${id}.`);
       restores += 1;
       const target = join(folder, `restored-${restores}.sqlite`);

@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 test('what is called off while an object is opened ends with that, and ends no process', async () => {
-  const driver = await openFileDriver(join(folder, 'store'));
+  const driver = await openFileDriver(join(folder, 'store'), { makes: true });
   await driver.put('a', Buffer.from('whole'), {});
   const path = join(folder, 'brought');
   for (const start of [

@@ -11,12 +11,13 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { observeEffects } from '../../base/effects.ts';
 import type { StoreConnection } from '../../base/store-url.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -54,6 +55,38 @@ describe('a folder that others can reach', () => {
     for await (const page of store.list('')) found.push(...page.map((one) => one.name));
     return found.toSorted();
   };
+
+  test.each(['small', 'large'])(
+    'that is gone is away for a %s upload, and nothing is made in its place',
+    async (size) => {
+      writeFileSync(join(folder, 'file'), Buffer.alloc(size === 'small' ? 10 : 12_000_000));
+      renameSync(root, `${root}-away`);
+      await expect(store.upload('a/b', join(folder, 'file'))).rejects.toMatchObject({ extra: { away: 'no_bucket' } });
+      expect(existsSync(root)).toBe(false);
+      // A folder of the same name may be the place where a disk is mounted.
+      mkdirSync(root);
+      await expect(store.upload('a/b', join(folder, 'file'))).rejects.toMatchObject({ extra: { away: 'no_bucket' } });
+      expect(readdirSync(root)).toEqual([]);
+    },
+  );
+
+  test('loses after a day, and at no other time, what a killed process left unfinished', async () => {
+    await store.put('a', Buffer.from('x'));
+    const left = join(root, '.staging', 'left');
+    writeFileSync(left, 'half');
+    // As of what is in it: that says nothing of when it was written.
+    utimesSync(left, 1, 1);
+    const opened = () => openObjectStore(pathToFileURL(root).href, CONNECTION);
+    await (await opened()).close();
+    expect(readdirSync(join(root, '.staging'))).toEqual(['left']);
+    vi.useFakeTimers({ now: Date.now() + 86_500_000, toFake: ['Date'] });
+    try {
+      await (await opened()).close();
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(readdirSync(join(root, '.staging'))).toEqual([]);
+  });
 
   test('is made for its owner alone, and neither it nor its objects are for others', async () => {
     await store.put('a/b', Buffer.from('x'));
@@ -142,7 +175,7 @@ describe('a folder that others can reach', () => {
         },
       });
       const failing = store.upload('a/b', join(folder, 'secret'));
-      await expect(failing).rejects.toMatchObject({ code: 'storage_unavailable', extra: { away: 'failing' } });
+      await expect(failing).rejects.toMatchObject({ code: 'storage_unavailable', extra: { away: 'full' } });
       observeEffects(null);
       expect(await listed()).toEqual([]);
       expect(readdirSync(join(root, '.staging'))).toEqual([]);

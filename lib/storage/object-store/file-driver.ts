@@ -4,7 +4,7 @@
  * refused, never followed and never waited for. A folder that is another one than at the start is *away*: its disk is
  * gone.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type BigIntStats, type Dirent, statSync } from 'node:fs';
 import { lstat, opendir, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -16,6 +16,7 @@ import {
   makeNewFolder,
   removeFolder,
   renameFile,
+  setTimesNow,
   syncFile,
   syncFolder,
   unlinkFile,
@@ -26,10 +27,12 @@ import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import { leadsNowhere } from '../../base/is-there.ts';
 import { lookAtNow, openRegular } from '../../base/strangers-file.ts';
 import { discard, isCode } from '../files.ts';
+import { inFolder } from './folder-errors.ts';
 import { isObjectName, MARKER_NAME } from './object-names.ts';
-import type { AwayReason, ListedObject, ObjectRange, ObjectStat, PutOptions } from './object-store.ts';
+import type { ListedObject, ObjectRange, ObjectStat, PutOptions } from './object-store.ts';
 import { type OpenedObject, PieceSource, type StoreDriver, type WriteTask } from './store-driver.ts';
 import { behindTheEnd, noSuchObject, objectTaken, objectTooLarge, storeAway } from './store-errors.ts';
+import { UnfinishedObjects, unfinishedOf } from './unfinished-objects.ts';
 
 /** Names per page of a list. */
 const PAGE = 1000;
@@ -38,22 +41,11 @@ const STAGING = '.staging';
 /** A folder may be removed, as empty, between its making and its use. */
 const TRIES = 5;
 
-/** System errors of a folder, by what they say of the store. Any other is none of the store's. */
-const SYSTEM: Readonly<Record<string, AwayReason>> = {
-  ...{ EACCES: 'refused', EPERM: 'refused', EROFS: 'refused' },
-  ...{ ENOSPC: 'failing', EDQUOT: 'failing', EIO: 'failing', EMFILE: 'failing', ENFILE: 'failing' },
-  ...{ ESTALE: 'unreachable', ENODEV: 'unreachable', ENXIO: 'unreachable', ENOTCONN: 'unreachable' },
-  ...{ EHOSTDOWN: 'unreachable', ETIMEDOUT: 'timeout' },
-};
-
 const statOfFile = (stat: BigIntStats): ObjectStat => ({
   bytes: Number(stat.size),
   etag: `${stat.ino}-${stat.size}-${stat.mtimeNs}`,
   at: Number(stat.mtimeMs),
 });
-
-/** How files of unfinished writes of a name begin: a name has slashes. */
-const unfinishedOf = (name: string) => `${createHash('sha256').update(name).digest('hex').slice(0, 32)}-`;
 
 const inTheWay = (name: string, cause?: unknown) =>
   new WinterdockError('corrupt', `A link, a folder, a pipe or a socket lies where the object "${name}" should be.`, {
@@ -61,44 +53,36 @@ const inTheWay = (name: string, cause?: unknown) =>
   });
 
 /**
- * Opens the folder (absolute) as a store, and makes it where only its last part is missing. Throws
+ * Opens the folder (absolute) as a store. `makes`: makes it where only its last part is missing. Throws
  * `storage_unavailable`.
  */
-export async function openFileDriver(folder: string): Promise<StoreDriver> {
-  return told(async () => {
-    await makeNewFolder(folder).catch(unlessThere);
+export async function openFileDriver(folder: string, { makes }: { makes: boolean }): Promise<StoreDriver> {
+  return inFolder(async () => {
+    if (makes) await makeNewFolder(folder).catch(unlessThere);
     await syncFolder(dirname(folder)).catch((error) => {
       // A folder that is mounted by itself may lie in one that is closed to this user.
       if (!isCode(error, 'EACCES')) throw error;
     });
     const root = await realpath(folder);
-    return new FileDriver(root, statSync(root, { bigint: true }));
+    const driver = new FileDriver(root, statSync(root, { bigint: true }));
+    await driver.tidy();
+    return driver;
   }, true);
-}
-
-/** Runs work on the store's folder. `isRoot`: what is missing is the store itself. */
-async function told<T>(work: () => Promise<T>, isRoot = false): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isWinterdockError(error) || !(error instanceof Error && 'code' in error)) throw error;
-    if (isRoot && leadsNowhere(error)) throw storeAway('no_bucket', error);
-    const reason = SYSTEM[String(error.code)];
-    throw reason === undefined ? error : storeAway(reason, error);
-  }
 }
 
 class FileDriver implements StoreDriver {
   readonly #root: string;
   #stat: BigIntStats;
+  readonly #unfinished: UnfinishedObjects;
 
   constructor(root: string, stat: BigIntStats) {
     this.#root = root;
     this.#stat = stat;
+    this.#unfinished = new UnfinishedObjects(join(root, STAGING));
   }
 
   async put(name: string, bytes: Uint8Array, { ifAbsent = false, signal }: PutOptions): Promise<ObjectStat> {
-    return told(async () => {
+    return this.#told(async () => {
       signal?.throwIfAborted();
       await this.#land(name, ifAbsent, (unfinished) => writeFile(unfinished, bytes, { flag: 'wx' }));
       return this.#statNow(name);
@@ -106,7 +90,7 @@ class FileDriver implements StoreDriver {
   }
 
   async get(name: string, most: number, signal?: AbortSignal): Promise<Uint8Array> {
-    return told(async () => {
+    return this.#told(async () => {
       signal?.throwIfAborted();
       const handle = await this.#opened(name);
       try {
@@ -119,7 +103,7 @@ class FileDriver implements StoreDriver {
   }
 
   async open(name: string, range: ObjectRange | undefined, signal?: AbortSignal): Promise<OpenedObject> {
-    return told(async () => {
+    return this.#told(async () => {
       signal?.throwIfAborted();
       const handle = await this.#opened(name);
       try {
@@ -139,13 +123,14 @@ class FileDriver implements StoreDriver {
     });
   }
 
-  async write(name: string, { pieces, accept, signal }: WriteTask): Promise<void> {
+  async write(name: string, { pieces, accept, timeMs, signal }: WriteTask): Promise<void> {
     const source = new PieceSource(pieces);
     try {
-      await told(async () => {
+      await this.#told(async () => {
         await this.#land(name, false, async (unfinished) => {
           await pipeline(source.pieces(), writeStream(unfinished, { flags: 'wx' }), signal ? { signal } : {});
           accept();
+          if (timeMs !== undefined) setTimesNow(unfinished, timeMs / 1000);
         });
       });
     } catch (error) {
@@ -154,7 +139,7 @@ class FileDriver implements StoreDriver {
   }
 
   async head(name: string): Promise<ObjectStat | null> {
-    return told(async () => {
+    return this.#told(async () => {
       this.#requireRoot();
       const path = this.#pathOf(name);
       const stat = lookAtNow(path);
@@ -165,7 +150,7 @@ class FileDriver implements StoreDriver {
   }
 
   async *list(prefix: string, signal?: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
-    this.#requireRoot();
+    await this.requireThere();
     const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
     let page: ListedObject[] = [];
     for await (const name of this.#names(folder, prefix)) {
@@ -182,7 +167,7 @@ class FileDriver implements StoreDriver {
   }
 
   async remove(name: string): Promise<void> {
-    await told(async () => {
+    await this.#told(async () => {
       this.#requireRoot();
       const path = this.#pathOf(name);
       const stat = lookAtNow(path);
@@ -196,7 +181,7 @@ class FileDriver implements StoreDriver {
 
   async purge(name: string): Promise<{ remainsUntil: null }> {
     await this.remove(name);
-    await told(async () => {
+    await this.#told(async () => {
       const staging = join(this.#root, STAGING);
       if (!lookAtNow(staging)?.isDirectory()) return;
       const left = (await readdir(staging)).filter((one) => one.startsWith(unfinishedOf(name)));
@@ -206,7 +191,7 @@ class FileDriver implements StoreDriver {
   }
 
   async copy(from: string, to: string, signal?: AbortSignal): Promise<ObjectStat> {
-    return told(async () => {
+    return this.#told(async () => {
       signal?.throwIfAborted();
       const handle = await this.#opened(from);
       try {
@@ -239,7 +224,28 @@ class FileDriver implements StoreDriver {
     }
   }
 
+  /** Removes what killed processes left, at most once a day. */
+  tidy(): Promise<void> {
+    return this.#unfinished.tidy();
+  }
+
+  requireThere(): Promise<void> {
+    return this.#told(async () => this.#requireRoot());
+  }
+
   close(): void {}
+
+  /** Runs work on the folder: where something is missing because the folder is, that is what it throws. */
+  #told<T>(work: () => Promise<T>): Promise<T> {
+    return inFolder(async () => {
+      try {
+        return await work();
+      } catch (error) {
+        if (leadsNowhere(error)) this.#requireRoot();
+        throw error;
+      }
+    });
+  }
 
   #pathOf(name: string): string {
     return join(this.#root, name);
@@ -285,6 +291,7 @@ class FileDriver implements StoreDriver {
   async #land(name: string, isNew: boolean, write: (unfinished: string) => Promise<void>): Promise<void> {
     this.#requireRoot();
     const staging = join(this.#root, STAGING);
+    await this.tidy();
     await makeFolder(staging);
     const unfinished = join(staging, `${unfinishedOf(name)}${randomUUID()}`);
     try {
@@ -360,7 +367,7 @@ class FileDriver implements StoreDriver {
 
   /** What is in a folder; nothing where there is none, or a link leads to it. */
   async *#entries(path: string): AsyncGenerator<Dirent> {
-    const opened = await told(async () => {
+    const opened = await this.#told(async () => {
       try {
         return (await realpath(path)) === resolve(path) ? await opendir(path, { bufferSize: PAGE }) : null;
       } catch (error) {

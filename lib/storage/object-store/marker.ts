@@ -58,10 +58,20 @@ export function isTakenOver({ start, epoch }: StoreMarker, own: StoreStart | nul
   return start.number > own.number || (start.number === own.number && start.token !== own.token);
 }
 
+export interface ClaimOptions {
+  /** It has objects here by its registry, so a missing marker is no free place. */
+  isEstablished: boolean;
+  /** Whoever had the place before has it no longer. */
+  isStart?: boolean;
+  /** The number of the last start that is known besides: what a copy says that comes back later is older. */
+  lastStart?: number;
+  /** The name of the setting with the address, for people. */
+  setting?: string;
+  signal?: AbortSignal;
+}
+
 /**
- * Claims the place for an installation, in its term, and reads the claim back. `isEstablished`: it has objects here by
- * its registry, so a missing marker is no free place. `isStart`: whoever had it before has it no longer. Returns the
- * start, or null without one.
+ * Claims the place for an installation, in its term, and reads the claim back. Returns the start, or null without one.
  *
  * Throws `conflict` with `start_refused` when the place is another's, or one of a later epoch has it, and
  * `storage_unavailable` when the store is away or has lost the marker.
@@ -69,15 +79,17 @@ export function isTakenOver({ start, epoch }: StoreMarker, own: StoreStart | nul
 export async function claimPrefix(
   store: ObjectStore,
   { id, term, epoch = FIRST_EPOCH }: Pick<StoreMarker, 'id' | 'term' | 'epoch'>,
-  { isEstablished, isStart = false, signal }: { isEstablished: boolean; isStart?: boolean; signal?: AbortSignal },
+  { isEstablished, isStart = false, lastStart = 0, setting = 'WB_COLD_URL', signal }: ClaimOptions,
 ): Promise<StoreStart | null> {
   const options = signal ? { signal } : {};
   const found = await readMarker(store, signal);
-  requireOwn(store.url, found, id);
+  requireOwn(store.url, found, id, setting);
   if (found === null && isEstablished) throw storeAway('no_marker');
-  requireLast(store.url, found, epoch);
+  requireLast(store.url, found, epoch, setting);
   if (found !== null && found.term >= term && (found.epoch ?? FIRST_EPOCH) >= epoch && !isStart) return null;
-  const start = isStart ? { number: (found?.start?.number ?? 0) + 1, token: randomUUID() } : found?.start;
+  const start = isStart
+    ? { number: Math.max(found?.start?.number ?? 0, lastStart) + 1, token: randomUUID() }
+    : found?.start;
   const marker: StoreMarker = { id, term: Math.max(term, found?.term ?? 0), epoch, ...(start && { start }) };
   const bytes = Buffer.from(`${JSON.stringify(marker)}\n`);
   try {
@@ -87,21 +99,26 @@ export async function claimPrefix(
     if (!(isWinterdockError(error) && error.code === 'conflict')) throw error;
   }
   const now = await readMarker(store, signal);
-  requireOwn(store.url, now, id);
-  requireLast(store.url, now, epoch);
+  requireOwn(store.url, now, id, setting);
+  requireLast(store.url, now, epoch, setting);
   if (now === null) throw storeAway('no_marker');
   return isStart && start ? start : null;
 }
 
-function requireOwn(url: string, found: StoreMarker | 'other' | null, id: string): asserts found is StoreMarker | null {
+function requireOwn(
+  url: string,
+  found: StoreMarker | 'other' | null,
+  id: string,
+  setting: string,
+): asserts found is StoreMarker | null {
   if (found === null || (found !== 'other' && found.id === id)) return;
   throw new WinterdockError('conflict', `The object store ${url} belongs to another installation.`, {
-    hint: `Give this one a prefix of its own in WB_COLD_URL. If the other one is gone for good, remove ${MARKER_NAME} there by hand.`,
+    hint: `Give this one a prefix of its own in ${setting}. If the other one is gone for good, remove ${MARKER_NAME} there by hand.`,
     extra: { start_refused: 'store_claimed' },
   });
 }
 
-function requireLast(url: string, found: StoreMarker | null, epoch: number): void {
+function requireLast(url: string, found: StoreMarker | null, epoch: number, setting: string): void {
   const last = found?.epoch ?? FIRST_EPOCH;
   if (last <= epoch) return;
   throw new WinterdockError(
@@ -109,7 +126,7 @@ function requireLast(url: string, found: StoreMarker | null, epoch: number): voi
     `The object store ${url} is used by a later restore of this installation: its ledger is of epoch ${last}, and the one here of epoch ${epoch}. Nothing was changed.
 Ways out:
   leave this server stopped, and use the restored one
-  WB_COLD_URL=… npm run doctor -- --accept REASON  goes on from this registry in a later epoch: the restored server loses the store`,
+  ${setting}=… npm run doctor -- --accept REASON  goes on from this registry in a later epoch: the restored server loses the store`,
     { extra: { start_refused: 'store_of_later_epoch' } },
   );
 }

@@ -22,7 +22,7 @@ export interface ObjectStat {
   bytes: number;
   /** Opaque: changes when other bytes are stored under the name. */
   etag: string;
-  /** When it was stored, in epoch milliseconds by the store's clock. */
+  /** When it was stored, in epoch milliseconds by the store's clock; or the time that it was stored with. */
   at: number;
 }
 
@@ -41,6 +41,8 @@ export type AwayReason =
   | 'unreachable'
   | 'timeout'
   | 'failing'
+  /** Its disk, or what this account may have. */
+  | 'full'
   | 'refused'
   | 'no_bucket'
   | 'no_marker'
@@ -84,6 +86,11 @@ export interface TransferOptions {
   packed?: boolean;
   /** Lower-case hex. Another one is `corrupt`. */
   sha256?: string;
+  /**
+   * Of what is stored, in epoch milliseconds, where other programs read it: as the time of a file, and in S3 as
+   * Litestream's own `litestream-timestamp`. Left out: when it is stored.
+   */
+  timeMs?: number;
   signal?: AbortSignal;
   /** Called now and then with the bytes that have gone so far. */
   progress?: (bytes: number) => void;

@@ -62,7 +62,11 @@ function objectStoreOf(url: string, driver: StoreDriver, processes: TransferProc
         const { signal, progress, ...task } = options;
         // The next one who purges this name removes what cannot be removed now.
         const clear = async () => void (await driver.purge(name, AbortSignal.timeout(CLEAR_MS)).catch(() => undefined));
-        return processes.run({ kind: 'upload', name, path, options: task }, { signal, progress, clear });
+        // The process opens the store anew, and would take what is in its place for it.
+        await driver.requireThere?.();
+        const stored = await processes.run({ kind: 'upload', name, path, options: task }, { signal, progress, clear });
+        await driver.requireThere?.();
+        return stored;
       }),
     async download(name, path, options = {}) {
       requireObjectName(name);

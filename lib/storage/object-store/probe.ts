@@ -5,12 +5,20 @@ import { isWinterdockError } from '../../base/errors.ts';
 import type { StoreTraits } from './object-store.ts';
 import type { StoreDriver } from './store-driver.ts';
 
+/** What a probe writes has names that begin so. */
+export const PROBES = 'probe/';
+const PROBE = /^probe\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[ab]$/;
 const CONTENT = Buffer.from('0123456789');
 const OTHER = Buffer.from('9876543210');
 
+/** Whether a probe writes such a name. One that is killed leaves what it wrote. */
+export function isProbeName(name: string): boolean {
+  return PROBE.test(name);
+}
+
 /** Throws `storage_unavailable` when the store is away. */
 export async function probeTraits(url: string, driver: StoreDriver, signal?: AbortSignal): Promise<StoreTraits> {
-  const place = `probe/${randomUUID()}`;
+  const place = `${PROBES}${randomUUID()}`;
   const [name, free] = [`${place}/a`, `${place}/b`];
   return performing({ kind: 'store_put', path: `${url}/${place}` }, async () => {
     try {

@@ -171,3 +171,19 @@ test('an object that is too large for one request is copied in parts, and a miss
   place.client.destroy();
   rmSync(folder, { recursive: true });
 });
+
+test('an object that is stored with a time has it where Litestream looks, in one request and in parts', async () => {
+  const server = await start();
+  const store = await open(server, 's3://bucket/mine');
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-s3-'));
+  const { S3Client, HeadObjectCommand } = await import('@aws-sdk/client-s3');
+  const client = new S3Client({ endpoint: server.endpoint, region: 'us-east-1', forcePathStyle: true });
+  for (const [name, bytes] of Object.entries({ small: 100, large: 6 * 1024 * 1024 })) {
+    writeFileSync(join(folder, name), drawnBytes(bytes, 3));
+    await store.upload(name, join(folder, name), { timeMs: 1_795_000_000_123 });
+    const { Metadata } = await client.send(new HeadObjectCommand({ Bucket: 'bucket', Key: `mine/${name}` }));
+    expect([name, Metadata?.['litestream-timestamp']]).toEqual([name, '2026-11-18T11:06:40.123Z']);
+  }
+  client.destroy();
+  rmSync(folder, { recursive: true });
+});

@@ -133,7 +133,7 @@ class S3Driver implements StoreDriver {
     try {
       const sent = await writeParts(this.#place, name, task, {
         appears,
-        single: (bytes, sha256) => this.#put(name, bytes, {}, { signal: task.signal, sha256 }),
+        single: (bytes, sha256) => this.#put(name, bytes, {}, { signal: task.signal, sha256, timeMs: task.timeMs }),
       });
       await this.#seen(name, sent, task.signal);
     } catch (error) {
@@ -278,13 +278,13 @@ class S3Driver implements StoreDriver {
     name: string,
     bytes: Uint8Array,
     condition: Partial<PutObjectCommandInput>,
-    { sha256, ...request }: RequestOptions & { sha256?: string },
+    { sha256, timeMs, ...request }: RequestOptions & Pick<WriteTask, 'sha256' | 'timeMs'>,
   ): Promise<void> {
     const { bucket, key, encryption } = this.#place;
     const hash = sha256 ?? createHash('sha256').update(bytes).digest('hex');
     const input: PutObjectCommandInput = {
       ...{ Bucket: bucket, Key: key(name), Body: bytes, ContentLength: bytes.length, ContentMD5: md5Of(bytes) },
-      ...{ Metadata: objectMetadata(name, hash), ...encryption, ...condition },
+      ...{ Metadata: objectMetadata(name, hash, timeMs), ...encryption, ...condition },
     };
     await asking(name, request, (options) => this.#client.send(new this.#sdk.PutObjectCommand(input), options));
   }

@@ -19,8 +19,17 @@ const NO_CONNECTION = new Set([
 const REFUSED = new Set([
   ...['AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch', 'ExpiredToken', 'InvalidToken', 'Forbidden'],
   ...['CredentialsProviderError', 'TokenProviderError', 'AuthorizationHeaderMalformed', 'PermanentRedirect'],
-  ...['AllAccessDisabled', 'AccountProblem', 'RequestTimeTooSkewed', 'InvalidClientTokenId', 'QuotaExceeded'],
+  ...['AllAccessDisabled', 'AccountProblem', 'RequestTimeTooSkewed', 'InvalidClientTokenId'],
 ]);
+/** Of what servers of one's own say: MinIO, Ceph, and RFC 4918. */
+const FULL = new Set([
+  'QuotaExceeded',
+  'InsufficientStorage',
+  'InsufficientCapacity',
+  'XMinioStorageFull',
+  'XMinioAdminBucketQuotaExceeded',
+]);
+const INSUFFICIENT_STORAGE = 507;
 /** What was damaged on its way, and comes through another time. */
 const DAMAGED = new Set([
   ...['BadDigest', 'InvalidDigest', 'IncompleteBody', 'XAmzContentSHA256Mismatch', 'RequestTimeout', 'MalformedXML'],
@@ -61,6 +70,7 @@ function awayReason(error: unknown): AwayReason {
   const systemCode = (error as SdkError | null)?.code ?? '';
   if (code === 'NoSuchBucket') return 'no_bucket';
   if (code === 'TimeoutError' || systemCode === 'ETIMEDOUT') return 'timeout';
+  if (FULL.has(code) || status === INSUFFICIENT_STORAGE) return 'full';
   if (DAMAGED.has(code) || status >= 500) return 'failing';
   if (REFUSED.has(code) || [301, 307, 401, 403].includes(status)) return 'refused';
   return NO_CONNECTION.has(systemCode) || /socket hang up/.test(String(error)) ? 'unreachable' : 'failing';
@@ -69,7 +79,7 @@ function awayReason(error: unknown): AwayReason {
 /** Whether the same request may come through another time. */
 export function mayComeThrough(error: unknown): boolean {
   if (isWinterdockError(error)) {
-    return error.code === 'storage_unavailable' && !['refused', 'no_bucket'].includes(String(error.extra.away));
+    return error.code === 'storage_unavailable' && !['refused', 'no_bucket', 'full'].includes(String(error.extra.away));
   }
   const [code, status] = [s3Code(error), s3Status(error)];
   const isFinal = status >= 400 && status < 500 && ![408, 429].includes(status) && !DAMAGED.has(code);

@@ -7,6 +7,8 @@ import { wrongBytes } from './store-errors.ts';
 /** In the metadata of each object. */
 const NAME_KEY = 'winterdock-name';
 const HASH_KEY = 'winterdock-sha256';
+/** Where Litestream looks for the time of a segment. */
+const TIME_KEY = 'litestream-timestamp';
 
 /** What all requests of a store have in common. */
 export interface S3Place extends S3Access {
@@ -22,9 +24,13 @@ export function md5Of(bytes: Uint8Array): string {
   return createHash('md5').update(bytes).digest('base64');
 }
 
-/** The metadata of an object. `sha256`: of its bytes, where it is known. */
-export function objectMetadata(name: string, sha256: string | null): Record<string, string> {
-  return { [NAME_KEY]: name, ...(sha256 !== null && { [HASH_KEY]: sha256 }) };
+/** The metadata of an object. `sha256`: of its bytes, where it is known. `timeMs`: of what is stored. */
+export function objectMetadata(name: string, sha256: string | null, timeMs?: number): Record<string, string> {
+  return {
+    [NAME_KEY]: name,
+    ...(sha256 !== null && { [HASH_KEY]: sha256 }),
+    ...(timeMs !== undefined && { [TIME_KEY]: new Date(timeMs).toISOString() }),
+  };
 }
 
 /** The hash in the metadata; null where there is none. Throws `corrupt` for metadata of another object. */

@@ -32,7 +32,7 @@ function partBytesFor(bytes: number): number {
 export async function writeParts(
   place: S3Place,
   name: string,
-  { pieces, accept, bytes, sha256, signal }: WriteTask,
+  { pieces, accept, bytes, sha256, timeMs, signal }: WriteTask,
   { appears, single }: { appears: () => void; single: (bytes: Buffer, sha256: string) => Promise<void> },
 ): Promise<number> {
   const memory = new PartMemory(partBytesFor(bytes));
@@ -49,7 +49,7 @@ export async function writeParts(
         await single(part, createHash('sha256').update(part).digest('hex'));
         return sent;
       }
-      upload ??= await MultipartUpload.begin(place, name, { signal, sha256: sha256 ?? null });
+      upload ??= await MultipartUpload.begin(place, name, { signal, sha256: sha256 ?? null, timeMs });
       upload.add(part, () => memory.give(whole));
     }
     accept();
@@ -139,10 +139,10 @@ class MultipartUpload {
   static async begin(
     place: S3Place,
     name: string,
-    { signal, sha256 }: { signal: AbortSignal | undefined; sha256: string | null },
+    { signal, sha256, timeMs }: Pick<WriteTask, 'timeMs'> & { signal: AbortSignal | undefined; sha256: string | null },
   ): Promise<MultipartUpload> {
     const { sdk, client, bucket, key, encryption } = place;
-    const Metadata = objectMetadata(name, sha256);
+    const Metadata = objectMetadata(name, sha256, timeMs);
     const command = new sdk.CreateMultipartUploadCommand({ Bucket: bucket, Key: key(name), Metadata, ...encryption });
     const begun = await asking(name, { signal, limitMs: SMALL_MS }, async (options) => {
       const { UploadId } = await client.send(command, options);

@@ -11,6 +11,8 @@ export interface WriteTask {
   bytes: number;
   /** Of what comes, where it is known before; `accept` compares it. */
   sha256?: string;
+  /** As `TransferOptions.timeMs`. */
+  timeMs?: number;
   signal?: AbortSignal;
 }
 
@@ -42,6 +44,8 @@ export interface StoreDriver {
   putIfMatch(name: string, bytes: Uint8Array, etag: string, signal?: AbortSignal): Promise<boolean | null>;
   /** The same on condition that the name is free, with nothing done about stores that do not keep it. */
   putIfAbsent(name: string, bytes: Uint8Array, signal?: AbortSignal): Promise<boolean | null>;
+  /** Throws `storage_unavailable` when the store is not the one that was opened: none where nobody can tell. */
+  requireThere?(): Promise<void>;
   close(): void;
 }
 

@@ -9,6 +9,7 @@ const REASONS: Readonly<Record<AwayReason, string>> = {
   unreachable: 'it cannot be reached',
   timeout: 'it does not answer in time',
   failing: 'it answers with errors of its own',
+  full: 'it is full',
   refused: 'it refuses the credentials, or what they may do',
   no_bucket: 'its bucket or folder is not there',
   no_marker: 'the marker of this installation is not there',

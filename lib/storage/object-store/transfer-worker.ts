@@ -25,7 +25,8 @@ let ending: AbortController | null = null;
 
 const channel = new WorkerChannel((message: ToTransferProcess) => {
   if ('store' in message) {
-    open = () => openDriver(message.store, { ...message.connection, credentials: {} });
+    // The server has opened it: a folder that is not there any more is away.
+    open = () => openDriver(message.store, { ...message.connection, credentials: {} }, { makes: false });
   } else if ('abort' in message) ending?.abort(new WinterdockError('storage_unavailable', 'It was called off.'));
   else void run(message.task);
 }, endHelper);

@@ -75,7 +75,7 @@ export async function uploadFile(
   driver: StoreDriver,
   name: string,
   path: string,
-  { packed = false, sha256, signal, progress }: TransferOptions,
+  { packed = false, sha256, timeMs, signal, progress }: TransferOptions,
 ): Promise<Transferred> {
   signal?.throwIfAborted();
   const handle = await openRegular(path);
@@ -99,7 +99,7 @@ export async function uploadFile(
   };
   try {
     const { size } = await handle.stat();
-    const known = packed || sha256 === undefined ? {} : { sha256 };
+    const known = { ...(packed || sha256 === undefined ? {} : { sha256 }), ...(timeMs !== undefined && { timeMs }) };
     await driver.write(name, { pieces: pieces(), accept, bytes: size, ...known, ...(signal && { signal }) });
   } finally {
     hashes.close();

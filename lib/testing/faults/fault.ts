@@ -6,15 +6,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import Database from 'better-sqlite3';
 import { type Effect, observeEffects } from '../../base/effects.ts';
 import { isWinterdockError, messageOf, storageFailure } from '../../base/errors.ts';
 import { lastingFindings } from './findings.ts';
 import { PowerCut } from './power.ts';
+import { doctorFindings, type MayBe, restorableFindings, settled, shippedFindings } from './replica-findings.ts';
+import { mayHave, nowMayHave } from './replica-scenarios.ts';
 import type { Scenario } from './scenarios.ts';
-import { KEPT, openHost, type Stage, textIn } from './stage.ts';
+import { KEPT, openHost, REPLICA_FOLDER, type Stage, textIn } from './stage.ts';
 
 export const FAILURES = ['ENOSPC', 'EIO', 'EROFS', 'EXDEV'] as const;
 export type Failure = (typeof FAILURES)[number];
@@ -31,6 +33,9 @@ const CROSSES: ReadonlySet<Effect['kind']> = new Set(['rename', 'link']);
 /** The signed head of the ledger follows commits in the background; it has scenarios of its own. */
 const ASIDE = /registry\.sqlite\.head|\/cache\//;
 
+/** What a replica does it does behind the answers: of these every effect counts, whoever caused it. */
+const SHIPPING = new RegExp(`^/(?:replica|${REPLICA_FOLDER})/`);
+
 const own = new AsyncLocalStorage<symbol>();
 
 /**
@@ -44,8 +49,10 @@ async function observing<T>(
 ): Promise<T> {
   const token = Symbol('operation');
   let begun = 0;
-  const counts = (effect: Effect) =>
-    own.getStore() === token && effect.path.startsWith(folder) && !ASIDE.test(effect.path);
+  const counts = ({ path }: Effect) =>
+    path.startsWith(folder) &&
+    !ASIDE.test(path) &&
+    (own.getStore() === token || SHIPPING.test(path.slice(folder.length)));
   observeEffects({
     before(effect) {
       if (!counts(effect)) return;
@@ -87,26 +94,47 @@ export async function effectsOf(stage: Stage, scenario: Scenario): Promise<Effec
   return effects;
 }
 
+/** Whether an effect can fail so: only what crosses filesystems is refused with EXDEV. */
+export function canFail(effect: Effect | undefined, failure: Failure): boolean {
+  return failure !== 'EXDEV' || (effect !== undefined && CROSSES.has(effect.kind));
+}
+
 /** Makes the nth effect fail, then repeats the operation. */
 export async function failing(stage: Stage, scenario: Scenario, nth: number, failure: Failure): Promise<string[]> {
   const { id, there } = await begun(stage, scenario);
   let what = '';
+  let isLogKept = false;
   const outcome = await observing(there.folder, () => answerOf(() => scenario.act(there, id)), {
     before(effect, number) {
-      if (number !== nth || (failure === 'EXDEV' && !CROSSES.has(effect.kind))) return;
+      if (number !== nth || !canFail(effect, failure)) return;
       what = wordOf(there, effect);
+      isLogKept = effect.kind === 'remove' && effect.path.includes('/log-');
       throw refusalOf(effect, failure);
     },
   });
-  if (what === '') return [];
+  if (what === '') {
+    if (!outcome.ok) throw outcome.error;
+    return [];
+  }
   const named = (sentence: string) => `${scenario.name}: ${failure} at effect ${nth} (${what}): ${sentence}`;
-  if (scenario.folder !== undefined) return (await afterStart(there, scenario, id)).map(named);
+  if (scenario.folder !== undefined) {
+    const wrong = await afterStart(there, scenario, id);
+    rmSync(there.folder, { recursive: true, force: true });
+    return wrong.map(named);
+  }
   const found = outcome.ok ? [] : answersIn(outcome.error);
+  // While the store is known to be away nothing is answered that it lacks.
+  if (hasReplica(stage)) await settled(stage.host);
   found.push(...(await lookAt(stage, scenario, id, outcome.ok)));
-  if (found.length === 0 && !outcome.ok) {
+  const isDone = scenario.again === false && (await stateOf(stage, id)) === scenario.ends.at(-1);
+  if (found.length === 0 && !outcome.ok && !isDone) {
     const again = await answerOf(() => scenario.act(stage, id));
     if (!again.ok) found.push(`done again it fails: ${messageOf(again.error)}`);
     found.push(...(await lookAt(stage, scenario, id, true)));
+  }
+  if (hasReplica(stage)) {
+    found.push(...(await shippedFindings(stage.host, id, isLogKept)));
+    found.push(...(await restorableFindings(stage.folder, id, mayBe(stage, scenario, id))));
   }
   return found.map(named);
 }
@@ -116,6 +144,8 @@ export interface Cut {
   kind: 'killed before' | 'killed after' | 'power cut after';
   nth: number;
   what: string;
+  /** What a restore may have of the sandbox's file, by what had been answered. */
+  texts: readonly (string | null)[];
 }
 
 /**
@@ -146,7 +176,7 @@ export async function cutsOf(
     const folder = join(into, `${cuts.length}`);
     if (kind === 'power cut after') power.build(folder);
     else execFileSync('cp', ['-a', there.folder, folder]);
-    cuts.push({ folder, kind, nth, what: wordOf(there, effect) });
+    cuts.push({ folder, kind, nth, what: wordOf(there, effect), texts: mayHave(there, id) });
   };
   await observing(
     there.folder,
@@ -166,6 +196,7 @@ export async function cutsOf(
 
 /** Starts an engine on the copy, examines it, and repeats the operation. */
 export async function afterCut(stage: Stage, scenario: Scenario, id: string, cut: Cut): Promise<string[]> {
+  nowMayHave(stage, id, cut.texts);
   const found = await afterStart(folderAlone(stage, cut.folder), scenario, id);
   return found.map((sentence) => `${scenario.name}: ${cut.kind} effect ${cut.nth} (${cut.what}): ${sentence}`);
 }
@@ -173,31 +204,50 @@ export async function afterCut(stage: Stage, scenario: Scenario, id: string, cut
 async function afterStart(stage: Stage, scenario: Scenario, id: string): Promise<string[]> {
   const found: string[] = [];
   try {
-    const host = await openHost(stage.folder, stage.clock, stage.among, stage.hasStore);
+    if (hasReplica(stage)) found.push(...(await restorableFindings(stage.folder, id, mayBe(stage, scenario, id))));
+    await scenario.mend?.(stage);
+    const host = await openHost(stage.folder, stage.clock, stage.among, stage.stores);
     const there: Stage = { ...stage, host };
     try {
       found.push(...(await lookAt(there, scenario, id, false)));
-      const state = (await host.registry.instances.get(id))?.state ?? null;
+      const state = await stateOf(there, id);
       const goesOn = state !== scenario.ends.at(-1) && scenario.again !== false && scenario.folder === undefined;
       if (found.length === 0 && goesOn) {
         const again = await answerOf(() => scenario.act(there, id));
         if (!again.ok) found.push(`done again it fails: ${messageOf(again.error)}`);
         else found.push(...(await lookAt(there, scenario, id, true)));
       }
+      if (hasReplica(stage)) {
+        found.push(...(await shippedFindings(host, id, false)));
+        found.push(...(await restorableFindings(stage.folder, id, mayBe(stage, scenario, id))));
+      }
     } finally {
       await host.stop();
     }
+    if (hasReplica(stage)) found.push(...(await doctorFindings(stage)));
   } catch (error) {
     found.push(`the start failed: ${messageOf(error)}`);
   }
   return found;
 }
 
+/** Folders that scenarios began with, by stage and scenario: made once, and copied for each run. */
+const made = new WeakMap<Stage, Map<string, { id: string; folder: string }>>();
+
 /** The start of an operation: a sandbox of the stage, or a folder of its own. */
 async function begun(stage: Stage, scenario: Scenario): Promise<{ id: string; there: Stage }> {
-  const id = await scenario.prepare(stage);
-  const folder = await scenario.folder?.(stage, id);
-  return { id, there: folder === undefined ? stage : folderAlone(stage, folder) };
+  if (scenario.folder === undefined) return { id: await scenario.prepare(stage), there: stage };
+  const ofStage = made.get(stage) ?? new Map<string, { id: string; folder: string }>();
+  made.set(stage, ofStage);
+  let first = ofStage.get(scenario.name);
+  if (first === undefined) {
+    const id = await scenario.prepare(stage);
+    first = { id, folder: await scenario.folder(stage, id) };
+    ofStage.set(scenario.name, first);
+  }
+  const folder = await stage.emptied();
+  execFileSync('cp', ['-a', `${first.folder}/.`, folder]);
+  return { id: first.id, there: folderAlone(stage, folder) };
 }
 
 /** What is wrong with a sandbox and with the rest; `done`: the operation was answered with success. */
@@ -220,6 +270,14 @@ async function lookAt({ host, among }: Stage, scenario: Scenario, id: string, do
     }
   }
   return found;
+}
+
+const stateOf = async ({ host }: Stage, id: string) => (await host.registry.instances.get(id))?.state ?? null;
+
+const hasReplica = ({ stores }: Stage) => stores.includes('replica');
+
+function mayBe(stage: Stage, { ends }: Scenario, id: string): MayBe {
+  return { texts: mayHave(stage, id), states: ends };
 }
 
 type Outcome = { ok: true } | { ok: false; error: unknown };

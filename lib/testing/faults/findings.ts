@@ -9,8 +9,9 @@ import type { Host } from '../../host/host.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { LISTING_SUFFIX, ROW_SUFFIX } from '../../sandboxes/store/row-document.ts';
 import { sha256Of, stampOf } from '../../storage/files.ts';
+import { isProbeName } from '../../storage/object-store/probe.ts';
 import { filesIn } from '../files-in.ts';
-import { STORE_FOLDER } from './stage.ts';
+import { REPLICA_FOLDER, STORE_FOLDER } from './stage.ts';
 
 /** Files of the server itself, beside those of sandboxes. */
 const OF_SERVER = /^(?:lock\.sqlite|[a-z._-]+\.(?:key|secret)|\.staging)$/;
@@ -19,6 +20,8 @@ const LOCAL = {
   cold: (id: string) => `cold/${id}.sqlite`,
   archive: (id: string) => `archive/${id}.sqlite.zst`,
 } as const;
+/** What a replica has here and there, and what a restore has set aside. */
+const OF_REPLICA = new RegExp(`^(?:replica|${REPLICA_FOLDER}|replaced-[^/]+)/`);
 const MOST_NAMES = 100_000;
 const SETTLES_MS = 120_000;
 const STEP_MS = 25;
@@ -79,7 +82,7 @@ async function findings(
       continue;
     }
     if (row.state === 'active') {
-      for (const suffix of ['-wal', '-shm']) explained.add(`${row.vfsPath}${suffix}`);
+      for (const suffix of ['-wal', '-shm', '-shipped']) explained.add(`${row.vfsPath}${suffix}`);
       continue;
     }
     if (row.file === null) says('nothing is recorded of its file');
@@ -114,7 +117,11 @@ async function findings(
   for (const path of filesIn(folder)) {
     // What a killed upload left goes with its name, a day later.
     if (path.startsWith(`${STORE_FOLDER}/.staging/`)) continue;
+    // What a killed start left of trying it the doctor removes.
+    if (isProbeName(path.slice(STORE_FOLDER.length + 1))) continue;
     if (keptAside && path.startsWith('orphans/')) continue;
+    // Looked at by itself.
+    if (host.replica !== null && OF_REPLICA.test(path)) continue;
     if (!explained.has(path) && !OF_SERVER.test(path)) found.push(`${path} is nobody’s`);
   }
   for (const name of readdirSync(join(folder, 'live'))) {

@@ -18,6 +18,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Effect } from '../../base/effects.ts';
 
 type Inode = string;
@@ -67,6 +68,10 @@ export class PowerCut {
 
   /** Takes in an effect that has happened. */
   after({ kind, path, to }: Effect): void {
+    if (kind === 'store_put' && path.startsWith(`${pathToFileURL(this.#root).href}/`)) {
+      this.#keepObject(fileURLToPath(path));
+      return;
+    }
     if (!path.startsWith(this.#root) || PASSED_OVER.test(path)) return;
     this.#followCheckpoint();
     this.#followClosedFiles();
@@ -153,6 +158,13 @@ export class PowerCut {
       this.#closed.set(file, stampOf(file));
       this.version += 1;
     }
+  }
+
+  /** A large object is written by a process of its own, which has it and its names on disk before it answers. */
+  #keepObject(path: string): void {
+    this.#keepBytes(path);
+    for (let at = dirname(path); at.length >= this.#root.length; at = dirname(at)) this.#keepNames(at);
+    this.version += 1;
   }
 
   #keepRegistry(): void {

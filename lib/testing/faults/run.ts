@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openBeside, SECOND } from './beside.ts';
-import { afterCut, type Cut, cutsOf, effectsOf, FAILURES, type Failure, failing } from './fault.ts';
+import { afterCut, type Cut, canFail, cutsOf, effectsOf, FAILURES, type Failure, failing } from './fault.ts';
 import type { Scenario } from './scenarios.ts';
-import { openStage } from './stage.ts';
+import { openStage, type Stage } from './stage.ts';
 
 export const CUTS = ['killed before', 'killed after', 'power cut after'] as const satisfies readonly Cut['kind'][];
 
-/** The faults at an effect beside those that are always tried. */
-export type Draw = (nth: number) => Cut['kind'] | Failure;
+/** The faults at an effect beside those that are always tried; null: none. */
+export type Draw = (nth: number) => Cut['kind'] | Failure | null;
 
 export interface Report {
   name: string;
@@ -40,13 +40,18 @@ export function runBeside(scenario: Scenario, draw?: Draw): Promise<Report> {
 
 /** The same as `runScenario` on a server with an object store, whose folder is cut with its own. */
 export function runWithStore(scenario: Scenario, draw?: Draw): Promise<Report> {
-  return run(scenario, draw, { hasStore: true });
+  return run(scenario, draw, { stores: ['below the drawers'] });
+}
+
+/** The same on one with a replica, for which every answer waits. With `draw` each effect has what that says alone. */
+export function runWithReplica(scenario: Scenario, draw?: Draw): Promise<Report> {
+  return run(scenario, draw, { stores: ['replica'] });
 }
 
 async function run(
   scenario: Scenario,
   draw: Draw | undefined,
-  { isBeside = false, hasStore = false },
+  { isBeside = false, stores = [] }: { isBeside?: boolean; stores?: Stage['stores'] },
 ): Promise<Report> {
   const base = mkdtempSync(join(tmpdir(), 'winterdock-faults-'));
   const folder = join(base, 'data');
@@ -56,7 +61,7 @@ async function run(
   const count = (what: string) => {
     report.tried[what] = (report.tried[what] ?? 0) + 1;
   };
-  const stage = await openStage(folder, isBeside ? SECOND : null, hasStore);
+  const stage = await openStage(folder, isBeside ? SECOND : null, stores);
   try {
     const first = isBeside ? await openBeside(join(base, 'first'), folder) : null;
     const expectKept = (when: string, at: string, unrenewedMs?: number) => {
@@ -64,9 +69,10 @@ async function run(
         report.findings.push(`${scenario.name}: ${when}: ${sentence}`);
       }
     };
-    report.effects = (await effectsOf(stage, scenario)).length;
+    const effects = await effectsOf(stage, scenario);
+    report.effects = effects.length;
     const wanted = (kind: Cut['kind'], nth: number) =>
-      kind === 'killed after' || draw === undefined || draw(nth) === kind;
+      draw === undefined || draw(nth) === kind || (kind === 'killed after' && !stores.includes('replica'));
     const { id, cuts, same } = await cutsOf(stage, scenario, into, wanted);
     report.same = same;
     for (const cut of cuts) {
@@ -84,6 +90,7 @@ async function run(
     for (let nth = 1; nth <= report.effects; nth += 1) {
       for (const failure of FAILURES) {
         if (draw !== undefined && draw(nth) !== failure) continue;
+        if (!canFail(effects[nth - 1], failure)) continue;
         count(failure);
         report.findings.push(...(await failing(stage, scenario, nth, failure)));
       }
@@ -95,10 +102,14 @@ async function run(
   return report;
 }
 
-/** A reproducible choice by seed (mulberry32). */
-export function drawFrom(seed: number, name: string): Draw {
-  const choices = [...CUTS.filter((kind) => kind !== 'killed after'), ...FAILURES];
+/**
+ * A reproducible choice by seed (mulberry32). `oneIn`: of so many effects one has a fault, and then any; left out, each
+ * has one beside a kill after it.
+ */
+export function drawFrom(seed: number, name: string, oneIn?: number): Draw {
+  const choices = [...CUTS.filter((kind) => oneIn !== undefined || kind !== 'killed after'), ...FAILURES];
   return (nth) => {
+    if (oneIn !== undefined && (seed + nth) % oneIn !== 0) return null;
     let state = seed + nth * 0x9e3779b9;
     for (const letter of name) state = Math.imul(state ^ letter.charCodeAt(0), 0x01000193);
     state = Math.imul(state ^ (state >>> 15), state | 1);

@@ -26,6 +26,8 @@ export interface Scenario {
   again?: boolean;
   /** Set when no engine runs on the folder: makes the folder as a server left it. */
   folder?: (stage: Stage, id: string) => Promise<string>;
+  /** What somebody does on a folder that an interruption left, before a server starts. */
+  mend?(stage: Stage): Promise<void>;
   /** Set when there is no registry yet that another host could use. */
   isFirst?: boolean;
   /** What is wrong with what only this operation leaves, however it ended. */
@@ -60,7 +62,8 @@ function uploadOf(bytes: Buffer): UploadStream {
   };
 }
 
-async function jobDone(host: PlainHost, started: { dryRun: unknown } | { id: string }): Promise<void> {
+/** Waits for a job to end. Throws what failed of it. */
+export async function jobDone(host: PlainHost, started: { dryRun: unknown } | { id: string }): Promise<void> {
   if (!('id' in started)) return;
   for (;;) {
     const { state } = await host.operations.getJob(CALLER, started.id);
@@ -275,7 +278,7 @@ export const SCENARIOS: readonly Scenario[] = [
       return stage.copied();
     },
     async act(stage, id) {
-      const host = await openHost(stage.folder, stage.clock, stage.among, stage.hasStore);
+      const host = await openHost(stage.folder, stage.clock, stage.among, stage.stores);
       try {
         await host.operations.resume(CALLER, id, {});
       } finally {
@@ -290,7 +293,7 @@ export const SCENARIOS: readonly Scenario[] = [
     prepare: async (stage) => stage.newId(),
     folder: (stage) => stage.emptied(),
     async act(stage) {
-      await (await openHost(stage.folder, stage.clock, stage.among, stage.hasStore)).stop();
+      await (await openHost(stage.folder, stage.clock, stage.among, stage.stores)).stop();
     },
     ends: [null],
   },

@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import type { Caller } from '../../auth/caller.ts';
 import { FakeClock } from '../../base/clock.ts';
-import { readConfig } from '../../base/config.ts';
+import { type Config, readConfig } from '../../base/config.ts';
 import { createLogger } from '../../base/log.ts';
 import { createHost } from '../../host/compose.ts';
 import type { State } from '../../lifecycle/states.ts';
@@ -17,8 +17,11 @@ import { vfsPath } from '../../vfs/testing/tmp-files.ts';
 import { type PlainHost, plainHost } from '../plain-ids.ts';
 import { sharedReaders } from '../shared-readers.ts';
 
-/** The folder of the object store in a data folder. */
+/** The folder of the object store in a data folder, and that of the replica. */
 export const STORE_FOLDER = 'bucket';
+export const REPLICA_FOLDER = 'elsewhere';
+/** Stores that lie in the data folder: a copy of that has them too. */
+type StageStore = 'below the drawers' | 'replica';
 
 /** The contents of every sandbox made from the stage's snapshot, by volume. */
 export const KEPT = { workspace: 'the work', memory: 'the memory' } as const;
@@ -39,8 +42,7 @@ export interface Stage {
   readonly clock: FakeClock;
   /** Settings of its engine where other hosts use the registry too; null: it is alone. */
   readonly among: Readonly<Record<string, string>> | null;
-  /** Whether it has an object store, which lies in its own folder: a copy of that has it too. */
-  readonly hasStore: boolean;
+  readonly stores: readonly StageStore[];
   readonly cause: AuditContext;
   /** A snapshot of a sandbox with the kept files. */
   readonly snapshot: string;
@@ -65,16 +67,27 @@ export interface Stage {
 
 /**
  * Starts an engine on a data folder (absolute), as a server would after any fault. `among`: its settings beside the
- * usual ones where other hosts use its registry too; null where it is alone. `hasStore`: with the store in that folder.
+ * usual ones where other hosts use its registry too; null where it is alone. With a replica every answer waits for it.
  */
 export async function openHost(
   folder: string,
   clock = new FakeClock(),
   among: Stage['among'] = null,
-  hasStore = false,
+  stores: Stage['stores'] = [],
 ): Promise<PlainHost> {
-  const config = readConfig({
-    ...(hasStore && { WB_COLD_URL: pathToFileURL(join(folder, STORE_FOLDER)).href }),
+  const config = stageConfig(folder, among, stores);
+  const log = createLogger('silent');
+  const host = await createHost({ config, clock, log, readers: sharedReaders(config), isAlone: among === null });
+  await host.start();
+  return plainHost(host);
+}
+
+/** The settings of an engine on a data folder (absolute). */
+export function stageConfig(folder: string, among: Stage['among'], stores: Stage['stores']): Config {
+  const urlOf = (name: string) => pathToFileURL(join(folder, name)).href;
+  return readConfig({
+    ...(stores.includes('below the drawers') && { WB_COLD_URL: urlOf(STORE_FOLDER) }),
+    ...(stores.includes('replica') && { WB_REPLICA_URL: urlOf(REPLICA_FOLDER), WB_REPLICATE: 'sync' }),
     WB_DATA: folder,
     WB_CACHE: process.env.WB_CACHE,
     WB_POOL: '0',
@@ -83,10 +96,6 @@ export async function openHost(
     WB_LOG: 'silent',
     ...among,
   });
-  const log = createLogger('silent');
-  const host = await createHost({ config, clock, log, readers: sharedReaders(config), isAlone: among === null });
-  await host.start();
-  return plainHost(host);
 }
 
 export const CAUSE: AuditContext = {
@@ -99,9 +108,13 @@ export const CAUSE: AuditContext = {
 };
 
 /** Starts an engine on an empty folder and makes the snapshot and bundle for its sandboxes. */
-export async function openStage(folder: string, among: Stage['among'] = null, hasStore = false): Promise<Stage> {
+export async function openStage(
+  folder: string,
+  among: Stage['among'] = null,
+  stores: Stage['stores'] = [],
+): Promise<Stage> {
   const clock = new FakeClock();
-  const host = await openHost(folder, clock, among, hasStore);
+  const host = await openHost(folder, clock, among, stores);
   const { operations, sandboxes } = host;
   let made = 0;
   const others = `${folder}-`;
@@ -129,7 +142,7 @@ export async function openStage(folder: string, among: Stage['among'] = null, ha
     host,
     clock,
     among,
-    hasStore,
+    stores,
     cause: CAUSE,
     snapshot: snapshot.id,
     snapshotContent: { name: snapshot.id, hash: file.replace('.sqlite', ''), bytes: snapshot.bytes },

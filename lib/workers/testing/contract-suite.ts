@@ -16,7 +16,7 @@ export type { BackendOptions } from './backend-fixture.ts';
 /** Runs the suite on the pools that `make` returns. */
 export function backendContract(make: (options: BackendOptions) => InstancePool): void {
   const backend = backendFixture(make);
-  beforeAll(() => backend.start(), 60_000);
+  beforeAll(() => backend.start());
   afterAll(() => backend.stop());
 
   openingCases(backend);

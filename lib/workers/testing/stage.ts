@@ -10,6 +10,8 @@ import { buildWalls, type Walls } from '../walls/walls.ts';
 
 const MAX_START_MS = 120_000;
 const MIB = 1024 * 1024;
+/** What a script may take: a profile's own time is for a machine that has nothing else to do. */
+const CALL_MS = 600_000;
 
 export interface Stage {
   readonly folder: string;
@@ -76,13 +78,13 @@ export function stage(
       });
     },
     async say(process, command) {
-      const { stdout, stderr } = await process.exec({ command });
+      const { stdout, stderr } = await process.exec({ command, timeoutMs: CALL_MS });
       return stdout + stderr;
     },
     async runAll(id, ...commands) {
       const box = this.open(id);
       const said: { stdout: string; stderr: string; exitCode: number }[] = [];
-      for (const command of commands) said.push(await box.exec({ command }));
+      for (const command of commands) said.push(await box.exec({ command, timeoutMs: CALL_MS }));
       await box.close({ drainMs: 1000, force: false });
       return said;
     },

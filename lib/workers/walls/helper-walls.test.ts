@@ -27,7 +27,7 @@ chmodSync(folder, 0o711);
 const at = (...names: string[]) => join(folder, 'data', ...names);
 mkdirSync(at('cold'), { recursive: true, mode: 0o700 });
 mkdirSync(at('bundles'), { mode: 0o700 });
-const workers = await buildWalls({ dataFolder: at(), cacheFolder: join(folder, 'cache'), maxStartMs: 30_000 });
+const workers = await buildWalls({ dataFolder: at(), cacheFolder: join(folder, 'cache'), maxStartMs: 240_000 });
 const walls = await buildHelperWalls({ dataFolder: at(), cacheFolder: join(folder, 'cache'), states: workers.states });
 
 afterAll(() => {

@@ -34,7 +34,7 @@ test('a wrapper’s pid never takes the place of the worker’s: such a worker d
     dataFolder: folder,
     spillFolder: join(folder, 'spill'),
     cacheFolder: process.env.WB_CACHE ?? join(folder, 'cache'),
-    maxStartMs: 30_000,
+    maxStartMs: 240_000,
     // It forks and waits: its own memory never grows.
     walls: { command: ['/bin/sh', '-c', '"$@"; exit $?', 'sh'], user: null },
   };
@@ -48,7 +48,7 @@ test('a wrapper that has begun something else does not pass for its worker', asy
     dataFolder: folder,
     spillFolder: join(folder, 'spill'),
     cacheFolder: process.env.WB_CACHE ?? join(folder, 'cache'),
-    maxStartMs: 30_000,
+    maxStartMs: 240_000,
     // The worker is its grandchild, and has the id that it says.
     walls: { command: ['/bin/sh', '-c', '(("$@"); true); true', 'sh'], isWrapped: true, user: null },
   };
@@ -69,7 +69,7 @@ test.runIf(givesNamespaces())(
     const walls = await buildWalls({
       dataFolder: folder,
       cacheFolder: join(folder, 'cache'),
-      maxStartMs: 30_000,
+      maxStartMs: 240_000,
       wanted,
     });
     expect(walls.isWrapped).toBe(true);

@@ -203,7 +203,7 @@ test('aborting an agent stops its script on the server', async () => {
     stopWhen: isStepCount(5),
     abortSignal: stop.signal,
   });
-  await vi.waitFor(async () => expect(await box.files.exists('begun')).toBe(true), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await box.files.exists('begun')).toBe(true), { timeout: 240_000 });
   stop.abort(new Error('enough'));
   await expect(working).rejects.toThrow();
   // Calls take turns: this one runs only when the endless one is over.
@@ -217,7 +217,7 @@ test('a spawned process streams beside other commands, ends with its code, and i
   expect(await bytesOf(ended.stderr)).toEqual(new Uint8Array([255]));
   expect(await ended.wait()).toEqual({ exitCode: 3 });
   const killed = await session.spawn({ command: ENDLESS });
-  await vi.waitFor(async () => expect(await box.files.exists('begun')).toBe(true), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await box.files.exists('begun')).toBe(true), { timeout: 240_000 });
   expect((await session.run({ command: 'echo beside' })).stdout).toBe('beside\n');
   await killed.kill();
   await killed.kill();

@@ -142,7 +142,7 @@ test('a command has its folder, variables, time and streams, an exit code is a r
   expect(cut.stderr).toContain('[winterdock: the output is cut');
   const begun = await box.runCommand('sleep 0.2; touch done', { background: true, timeout: 10_000 });
   expect(begun).toMatchObject({ exitCode: 0, stdout: '' });
-  await vi.waitFor(async () => expect(await box.filesystem.exists('sub/done')).toBe(true), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await box.filesystem.exists('sub/done')).toBe(true), { timeout: 240_000 });
 });
 
 test('snapshots and templates make sandboxes, with labels and variables, and what is refused leaves none behind', async () => {
@@ -182,7 +182,7 @@ test('aborting its signal stops a creation, and destroying a sandbox ends its sc
   await expect(manager.sandbox.create({ signal: AbortSignal.abort() })).rejects.toThrow(/abort/i);
   const box = await manager.sandbox.create();
   const running = box.runCommand(ENDLESS);
-  await vi.waitFor(async () => expect(await box.filesystem.exists('begun')).toBe(true), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await box.filesystem.exists('begun')).toBe(true), { timeout: 240_000 });
   await box.destroy();
   expect(await running).toMatchObject({ stdout: '', stderr: expect.stringContaining('filed by force') });
   await expect(dock.client.getInstance(box.sandboxId)).rejects.toMatchObject({ code: 'gone' });

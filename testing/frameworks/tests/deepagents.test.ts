@@ -267,7 +267,7 @@ test('aborting an agent stops its script on the server', async () => {
   });
   const working = agent.invoke({ messages: [{ role: 'user', content: 'Go.' }] }, { signal: stop.signal });
   const rejected = expect(working).rejects.toThrow();
-  await vi.waitFor(async () => expect(await box.files.exists('begun')).toBe(true), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await box.files.exists('begun')).toBe(true), { timeout: 240_000 });
   stop.abort(new Error('enough'));
   await rejected;
   // Calls take turns: this one runs only when the endless one is over.

@@ -241,11 +241,11 @@ test('aborting a run stops its script on the server and suspends the sandbox', a
   });
   const rejected = expect(running).rejects.toThrow();
   const names = async () => (await client.listFiles('task-1', 'workspace')).items.map(({ path }) => path);
-  await vi.waitFor(async () => expect(await names()).toEqual(['/begun']), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await names()).toEqual(['/begun']), { timeout: 240_000 });
   stop.abort(new Error('enough'));
   await rejected;
   await vi.waitFor(async () => expect((await client.getInstance('task-1')).state).toBe('suspended'), {
-    timeout: 60_000,
+    timeout: 240_000,
   });
   expect(await names()).toEqual(['/begun']);
 });

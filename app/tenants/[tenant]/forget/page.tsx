@@ -91,7 +91,10 @@ function Mind({ plan }: { plan: TenantForgetPlan }) {
           `A lock of the store keeps bytes of them until ${new Date(plan.store.remain_until * 1000).toISOString().slice(0, 10)} (UTC).`,
         ]),
     ...(plan.registry_moments_end
-      ? ['Earlier moments of the registry go from the replica: it can be restored from then on only.']
+      ? [
+          'What its sandboxes committed goes from the replica, by themselves and in bundles.',
+          'Earlier moments of the registry go from the replica: it can be restored from then on only.',
+        ]
       : []),
     `The registry (${sizeInWords(plan.registry_bytes)}) is rewritten at the end: for that time this server does not answer.`,
     'The ledger keeps ids: of sandboxes, of whoever did something, and the name of the tenant.',

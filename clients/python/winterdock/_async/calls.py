@@ -850,11 +850,24 @@ class AsyncCalls:
         input: types.RestoreInstanceInput,
         *,
         options: Optional[CallOptions] = None,
-    ) -> types.Instance:
-        """Replaces the file of an instance that is not awake by a snapshot of the same tenant. The old file
-        is set aside, a fault is cleared, the state stays.
+    ) -> types.Restored:
+        """Replaces the file of an instance that is not awake by a snapshot of the same tenant, or with `time`
+        by the newest moment of the replica up to then. The old file is set aside, a fault is cleared, the
+        state stays.
         """
-        return cast("types.Instance", await self._answer("restore_instance", (id,), input, None, options))
+        return cast("types.Restored", await self._answer("restore_instance", (id,), input, None, options))
+
+    async def instance_from_moment(
+        self,
+        id: str,
+        input: types.FromMomentInput,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Instance:
+        """Makes a new instance of what one had at the newest moment of the replica up to `time`. The one that
+        it is made of stays as it is, or is deleted.
+        """
+        return cast("types.Instance", await self._answer("instance_from_moment", (id,), input, None, options))
 
     async def get_plan(
         self,

@@ -23,6 +23,8 @@ from .._call import (
     is_repeatable,
     is_upload,
     size_of,
+    is_committed,
+    is_found,
     is_undone,
     wait_for_retry,
     whole_bytes,
@@ -122,6 +124,8 @@ class Transport:
             headers["if-match"] = options.if_match
         if options.if_none_match is not None:
             headers["if-none-match"] = options.if_none_match
+        if options.idempotency_key is not None:
+            headers["idempotency-key"] = options.idempotency_key
         if options.range is not None:
             first, last = options.range
             headers["range"] = f"bytes={first}-{'' if last is None else last}"
@@ -184,6 +188,8 @@ class Transport:
                     return None, b""
                 was_lost = was_lost or error.code == "network"
                 may_resend = is_safe or (can_resend and is_undone(error))
+                if is_committed(error) and not is_found(line, options):
+                    may_resend = False
                 wait = wait_for_retry(error, attempt) if may_resend and attempt <= retries else None
                 if wait is None or (call.hold is not None and call.hold.closed):
                     raise

@@ -48,7 +48,7 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
     async () => {
       if (!(await holds())) throw new Error('It has not come to that.');
     },
-    { timeout: 60_000, interval: 20 },
+    { timeout: 240_000, interval: 20 },
   );
 }
 

@@ -24,6 +24,8 @@ export interface FaultProxy {
   counts: Map<Fault, number>;
   /** How many of a hundred requests have a fault, from now on; `kinds`: of which kinds. */
   disturb(percent: number, kinds?: readonly Fault[]): void;
+  /** Answers everything that would write so, from now on; null: as before. */
+  refuseWrites(refusal: { status: number; code: string } | null): void;
   /** Takes no connection until `accept`. */
   refuse(): Promise<void>;
   accept(): Promise<void>;
@@ -53,6 +55,7 @@ export async function startFaultProxy(target: string, draw: () => number): Promi
   const objects = new Map<string, Answer>();
   const lists = new Map<string, Answer>();
   let percent = 0;
+  let refusal: { status: number; code: string } | null = null;
   let kinds = FAULTS;
 
   const server = createServer((incoming, outgoing) => {
@@ -70,6 +73,8 @@ export async function startFaultProxy(target: string, draw: () => number): Promi
   async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     incoming.on('error', () => undefined);
     outgoing.on('error', () => undefined);
+    const isWrite = incoming.method === 'PUT' || incoming.method === 'POST';
+    if (refusal !== null && isWrite) return drained(incoming, outgoing, error(refusal.status, refusal.code));
     const fault = faultFor(incoming);
     if (fault !== null) counts.set(fault, (counts.get(fault) ?? 0) + 1);
     const path = incoming.url ?? '';
@@ -191,6 +196,9 @@ export async function startFaultProxy(target: string, draw: () => number): Promi
     disturb(next, only = FAULTS) {
       percent = next;
       kinds = only;
+    },
+    refuseWrites(next) {
+      refusal = next;
     },
     async refuse() {
       server.closeAllConnections();

@@ -1,6 +1,7 @@
 /** The process of testing/s3-server.ts: a server that speaks S3, strictly. Its one argument is its options as JSON. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Bucket, S3Refusal } from './s3-objects.ts';
 import type { S3ServerOptions } from './s3-server.ts';
 import { refusalOf } from './s3-signature.ts';
@@ -191,6 +192,7 @@ async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Prom
     result = { ...xml('Error', tag('Code', code), tag('Message', code), tag('RequestId', requests)), status };
   }
   const content = Buffer.from(result.body ?? '');
+  if (options.delayMs !== undefined) await pause(options.delayMs);
   outgoing.writeHead(result.status ?? 200, {
     'x-amz-request-id': String(requests),
     ...(result.status === 204 ? {} : { 'content-length': String(content.length) }),

@@ -13,6 +13,8 @@ export interface S3ServerOptions {
   pageSize?: number;
   /** The rules of all buckets, as XML. */
   lifecycle?: string;
+  /** Milliseconds for which each answer is held back, as a network between would; none by default. */
+  delayMs?: number;
 }
 
 export interface S3Server {

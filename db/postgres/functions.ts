@@ -1,0 +1,73 @@
+/**
+ * Functions of a registry on Postgres, by hand: those that statements call (SQLite's driver has them in JavaScript, or
+ * SQLite has them itself), and the one that appends to the ledger. Written for PostgreSQL 15 and later.
+ */
+
+/** Columns that number the rows of their tables. */
+export const NUMBERS: readonly string[] = ['seq', 'rowid', 'number'];
+
+/** In the order in which they are made. */
+export const REGISTRY_FUNCTIONS: readonly string[] = [
+  // JSON whose texts Postgres takes: it stores no U+0000, so that and U+0001 are two characters (lib/registry/postgres/
+  // plain-text.ts), here in their escaped forms. An escaped backslash before them is not part of the escape.
+  String.raw`CREATE FUNCTION plain_json(given text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN strpos(given, '\u0000') = 0 AND strpos(given, '\u0001') = 0 THEN given
+    ELSE regexp_replace(
+      regexp_replace(given, '(?<!\\)((?:\\\\)*)\\u0001', '\1\\u0001\\u0002', 'g'),
+      '(?<!\\)((?:\\\\)*)\\u0000', '\1\\u0001\\u0001', 'g') END
+$$`,
+  `CREATE FUNCTION listed(list text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT ARRAY(SELECT json_array_elements_text(plain_json(list)::json))
+$$`,
+  `CREATE FUNCTION listed_numbers(list text) RETURNS bigint[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT ARRAY(SELECT json_array_elements_text(list::json)::bigint)
+$$`,
+  // The ladder's due time (lib/lifecycle/ladder.ts) over columns, so that one statement recomputes many rows.
+  `CREATE FUNCTION winterdock_due_at(state text, updated bigint, created bigint, keep_hot bigint, hold_until bigint,
+    ephemeral bigint, fault text, to_suspend bigint, to_freeze bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE
+    WHEN keep_hot = 1 OR (fault IS NOT NULL AND fault <> 'error') THEN NULL
+    WHEN state = 'active' THEN greatest(updated + to_suspend, coalesce(hold_until, 0))
+    WHEN state = 'suspended' THEN
+      greatest(updated + CASE WHEN ephemeral = 1 THEN to_suspend ELSE to_freeze END, coalesce(hold_until, 0))
+    WHEN ephemeral = 1 AND state = 'frozen' THEN greatest(updated, coalesce(hold_until, 0))
+    WHEN ephemeral = 1 AND state = 'archived' THEN greatest(updated + to_suspend, coalesce(hold_until, 0))
+  END
+$$`,
+  ...NUMBERS.map(
+    (column) => `CREATE FUNCTION numbered_by_${column}() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  new.${column} := nextval(tg_argv[0]::regclass);
+  RETURN new;
+END
+$$`,
+  ),
+  'CREATE TABLE ledger_head (is_head boolean PRIMARY KEY DEFAULT true CHECK (is_head), seq bigint NOT NULL, hash text NOT NULL)',
+  `INSERT INTO ledger_head (seq, hash) VALUES (0, '${'0'.repeat(64)}')`,
+  // One statement takes the head, chains the lines and sets the head: numbers without gaps, whoever appends besides.
+  // Each line comes as its columns and as its canonical text behind the number. Call it last: the head is locked from
+  // then on.
+  `CREATE FUNCTION ledger_append(given text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  line json;
+  number bigint;
+  digest text;
+  first bigint;
+BEGIN
+  SELECT seq, hash INTO number, digest FROM ledger_head FOR UPDATE;
+  first := number + 1;
+  FOR line IN SELECT json_array_elements(given::json) LOOP
+    number := number + 1;
+    digest := encode(sha256(convert_to(digest || '{"seq":' || number || (line ->> 'rest'), 'UTF8')), 'hex');
+    INSERT INTO events (seq, time_ms, instance, tenant, type, "from", "to", "trigger", actor, via, source, took_ms,
+        reason, error, request_id, address, hash)
+      VALUES (number, (line ->> 'time_ms')::bigint, line ->> 'instance', line ->> 'tenant', line ->> 'type',
+        line ->> 'from', line ->> 'to', line ->> 'trigger', line ->> 'actor', line ->> 'via', line ->> 'source',
+        (line ->> 'took_ms')::double precision, line ->> 'reason', line ->> 'error', line ->> 'request_id',
+        line ->> 'address', digest);
+  END LOOP;
+  UPDATE ledger_head SET seq = number, hash = digest;
+  RETURN first;
+END
+$$`,
+];

@@ -1,0 +1,48 @@
+/**
+ * Brings the file of one sandbox as of a moment of the server's own replica, plain and checked, as `take` does from a
+ * backup. Runs in the process of the work on backups.
+ */
+import { join } from 'node:path';
+import type { Config } from '../base/config.ts';
+import { makeFolder } from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
+import { TenantBundles } from '../replication/bundle-reader.ts';
+import { oldestMomentMs } from '../replication/oldest-moment.ts';
+import { findMoment } from '../replication/replica-reader.ts';
+import type { ObjectStore } from '../storage/object-store/object-store.ts';
+import { openObjectStore } from '../storage/object-store/open-store.ts';
+import { makeMoment } from './make-moment.ts';
+import { type ReadersFor, soundFile } from './sound-file.ts';
+import type { BackupAnswers, MomentTask } from './work.ts';
+
+/** Throws `moment_gone` when the replica has nothing up to then, `corrupt`, `storage_unavailable`. */
+export async function takeMoment(
+  parts: { config: Pick<Config, 'store'>; readersFor: ReadersFor },
+  { url, instance, tenant, atMs, folder, isNew }: MomentTask,
+): Promise<BackupAnswers['moment']> {
+  const store = await openObjectStore(url, parts.config.store.connection);
+  try {
+    const bundles = new TenantBundles(store, tenant);
+    const found = await findMoment(store, instance, atMs, bundles);
+    if (found === null) throw await noMoment(store, instance, atMs);
+    await makeFolder(folder);
+    const path = join(folder, 'plain.sqlite');
+    const to = { target: path, whose: `"${instance}"`, hint: 'Name an earlier moment.' };
+    const { rebuilt, moment } = await makeMoment(store, { id: instance, atMs, bundles }, found, to);
+    const taken = await soundFile(parts, { path, sha256: rebuilt.sha256 }, folder, { whose: `"${instance}"`, isNew });
+    return { ...taken, timeMs: moment.timeMs };
+  } finally {
+    await store.close();
+  }
+}
+
+async function noMoment(store: ObjectStore, id: InstanceId, atMs: number): Promise<WinterdockError> {
+  const oldestMs = await oldestMomentMs(store, id);
+  const from = oldestMs === null ? 'nothing of it' : `its moments since ${new Date(oldestMs).toISOString()}`;
+  return new WinterdockError(
+    'moment_gone',
+    `The replica has no moment of "${id}" up to ${new Date(atMs).toISOString()}: it has ${from}.`,
+    { extra: { oldest: oldestMs === null ? null : oldestMs / 1000 } },
+  );
+}

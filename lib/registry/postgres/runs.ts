@@ -1,0 +1,82 @@
+/**
+ * Runs: a row is written before anything of the run is done, and once more at its end. A trigger
+ * removes those of a deleted instance. Knows nothing of processes or output.
+ */
+
+import { WinterdockError } from '../../base/errors.ts';
+import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
+import { tooManyRuns } from '../registry-errors.ts';
+import type { RunRow, RunStore } from '../runs.ts';
+import { runStatements } from '../statements/runs.ts';
+import type { PostgresDatabase } from './database.ts';
+import type { LedgerTable } from './ledger.ts';
+
+/** What has not happened yet. */
+const UNDER_WAY = {
+  ending: null,
+  startedMs: null,
+  endedMs: null,
+  exitCode: null,
+  tookMs: null,
+  timedOut: false,
+  reason: null,
+  woke: null,
+  outputBytes: 0,
+} as const;
+
+export function openRuns(database: PostgresDatabase, ledger: LedgerTable): RunStore {
+  const {
+    insert,
+    update,
+    begin,
+    get,
+    list,
+    underWay,
+    underWayOf,
+    countOf,
+    countOfTenant,
+    surplus,
+    removeOlder,
+    stateOf,
+  } = database.with(runStatements);
+  return {
+    add: async (run, { perSandbox, perTenant, keptPerSandbox }, host) =>
+      await database.write(async () => {
+        const { instance, tenant } = run;
+        const state = (await stateOf().get({ instance }))?.state;
+        if (state === undefined || state === 'deleted') {
+          throw new WinterdockError('gone', `The sandbox "${instance}" was deleted.`);
+        }
+        const used = (await countOf().get({ instance }))?.n ?? 0;
+        if (used >= perSandbox) throw tooManyRuns(`The sandbox "${instance}"`, perSandbox, used, 'SANDBOX');
+        const usedByTenant = (await countOfTenant().get({ tenant }))?.n ?? 0;
+        if (usedByTenant >= perTenant) throw tooManyRuns(`The tenant "${tenant}"`, perTenant, usedByTenant, 'TENANT');
+        const row: RunRow = { ...run, ...UNDER_WAY };
+        await insert().run({ ...row, ownerHost: host ?? null });
+        const oldest = await surplus().get({ instance, keep: keptPerSandbox });
+        if (oldest !== undefined) await removeOlder().run({ instance, seq: oldest.seq + 1 });
+        return row;
+      }),
+    async begun(id, startedMs) {
+      await database.write(async () => await begin().run({ id, startedMs }));
+    },
+    async end(id, ended, entries) {
+      const lines = await database.write(async () =>
+        (await update().run({ ...ended, id })).changes === 1 ? await ledger.append(entries) : await ledger.append([]),
+      );
+      await ledger.announce(lines);
+    },
+    get: async (instance, id) => (await get().get({ instance, id })) ?? null,
+    async list(instance, limit, cursor) {
+      const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumberPosition);
+      const found = await list().all({ instance, seq: before, limit: limit + 1 });
+      const last = found.length > limit ? found[limit - 1] : undefined;
+      return {
+        rows: found.slice(0, limit).map(({ seq: _, ...row }) => row),
+        next: last === undefined ? null : writeCursor([last.seq]),
+      };
+    },
+    underWay: async (limit, host) =>
+      host === undefined ? await underWay().all({ limit }) : await underWayOf().all({ limit, host }),
+  };
+}

@@ -1,0 +1,56 @@
+/** Rows of secrets. A trigger removes those of a deleted sandbox. Stores what is encrypted, and cannot read it. */
+
+import { WinterdockError } from '../../base/errors.ts';
+import { tooManySecrets } from '../registry-errors.ts';
+import type { SecretRow, SecretStore } from '../secrets.ts';
+import { secretKeyOf, secretStatements } from '../statements/secrets.ts';
+import type { PostgresDatabase } from './database.ts';
+import type { LedgerTable } from './ledger.ts';
+
+export function openSecrets(database: PostgresDatabase, ledger: LedgerTable): SecretStore {
+  const { get, list, usable, all, countOf, put, remove, reseal, used, stateOf } = database.with(secretStatements);
+  return {
+    async put(secret, { now, actor }, most, entry) {
+      const [result, lines] = await database.write(async () => {
+        const state = secret.instance === '' ? 'created' : (await stateOf().get({ instance: secret.instance }))?.state;
+        if (state === undefined || state === 'deleted')
+          throw new WinterdockError('gone', `The sandbox "${secret.instance}" was deleted.`);
+        const before = await get().get(secretKeyOf(secret));
+        if (before === undefined && ((await countOf().get(secretKeyOf(secret)))?.n ?? 0) >= most)
+          throw tooManySecrets(secret, most);
+        const row: SecretRow = {
+          ...secret,
+          created: before?.created ?? now,
+          createdBy: before?.createdBy ?? actor,
+          updated: now,
+          updatedBy: actor,
+          lastUsed: null,
+        };
+        await put().run({ ...row });
+        return [{ row, created: before === undefined }, await ledger.append([entry])] as const;
+      });
+      await ledger.announce(lines);
+      return result;
+    },
+    list: async (ofTenant, ofInstance) => await list().all({ tenant: ofTenant, instance: ofInstance }),
+    usable: async (ofTenant, ofInstance) => await usable().all({ tenant: ofTenant, instance: ofInstance, none: '' }),
+    all: async () => await all().all(),
+    async remove(key, entry) {
+      const [removed, lines] = await database.write(async () => {
+        const gone = (await remove().run(secretKeyOf(key))).changes === 1;
+        return [gone, gone ? await ledger.append([entry]) : []] as const;
+      });
+      await ledger.announce(lines);
+      return removed;
+    },
+    reseal: (changes) =>
+      database.write(async () => {
+        let changed = 0;
+        for (const { from, sealed, ...key } of changes) {
+          changed += (await reseal().run({ ...secretKeyOf(key), from, sealed })).changes;
+        }
+        return changed;
+      }),
+    used: async (key, now) => await database.write(async () => void (await used().run({ ...secretKeyOf(key), now }))),
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * Exported bundles: a row per bundle, written with its ledger line before the first byte is sent, never changed. Knows
+ * nothing of zips.
+ */
+
+import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
+import { shareTaken } from '../registry-errors.ts';
+import { type ShareStore, shareOf } from '../shares.ts';
+import { type ShareColumn, shareStatements } from '../statements/shares.ts';
+import type { PostgresDatabase } from './database.ts';
+import type { LedgerTable } from './ledger.ts';
+
+/** The shares in the registry's file. */
+export function openShares(database: PostgresDatabase, ledger: LedgerTable): ShareStore {
+  const { insert, select } = database.with(shareStatements);
+  const find = async (values: { [K in ShareColumn]?: unknown }, limit: number) => {
+    const by = (Object.keys(values) as ShareColumn[]).filter((name) => values[name] !== undefined);
+    const bind = { ...values, tenants: JSON.stringify(values.tenants), limit };
+    return await select(by).all(bind);
+  };
+
+  return {
+    async add(share, entries) {
+      const lines = await database.write(async () => {
+        if ((await insert().run({ ...share })).changes !== 1) throw shareTaken(share.id);
+        return await ledger.append(entries);
+      });
+      await ledger.announce(lines);
+    },
+
+    async list({ tenant, tenants, instance }, limit, cursor) {
+      const [before] = cursor === undefined ? [] : readCursor(cursor, isNumberPosition);
+      const found = await find({ tenants, tenant, instance, seq: before }, limit + 1);
+      const rows = found.slice(0, limit);
+      const last = rows.at(-1);
+      return { rows: rows.map(shareOf), next: found.length > limit && last ? writeCursor([last.seq]) : null };
+    },
+
+    async find({ sha256, id, diskSha256 }, { tenants }) {
+      for (const trait of [{ sha256 }, { id }, { diskSha256 }]) {
+        if (Object.values(trait)[0] === null) continue;
+        const [found] = await find({ ...trait, tenants }, 1);
+        if (found !== undefined) return shareOf(found);
+      }
+      return null;
+    },
+  };
+}

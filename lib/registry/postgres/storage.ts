@@ -1,0 +1,39 @@
+/** How the open registry is stored: in a database whose server looks after pages, log and copies by itself. */
+import { getTableConfig } from '../../../db/drizzle.ts';
+import { schemaTables } from '../../../db/postgres/tables.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { RegistryStorage } from '../storage.ts';
+import type { PostgresDatabase } from './database.ts';
+
+const tables = () => schemaTables().map((table) => `"${getTableConfig(table).name}"`);
+
+export function openStorage(database: PostgresDatabase): RegistryStorage {
+  return {
+    async status() {
+      const [[bytes] = []] = await database.ask('select pg_database_size(current_database())');
+      return { path: null, bytes: Number(bytes), freeBytes: 0, logBytes: 0, checkpointed: null };
+    },
+    // Postgres verifies the checksum of each page that it reads; this reads the rows of every table.
+    async check(signal) {
+      for (const table of tables()) {
+        signal.throwIfAborted();
+        try {
+          await database.ask(`select count(*) from ${table} as one where one is not null`);
+        } catch (error) {
+          return `${table}: ${messageOf(error)}`;
+        }
+      }
+      return 'ok';
+    },
+    upgrade: async () => null,
+    // The server's own, and in its own time.
+    checkpoint: async () => true,
+    /** Each table is written anew, without removed rows. Its log is the server's: how long that lies is set there. */
+    async compact() {
+      for (const table of tables()) await database.ask(`vacuum full ${table}`);
+    },
+    emptyLog: async () => true,
+    keptCopies: async () => [],
+    removeKeptCopies: async () => 0,
+  };
+}

@@ -1,0 +1,51 @@
+/** Statements of changes of a row beside that of its columns. */
+import { and, eq, getTableColumns, isNull, or, placeholder } from '../../../db/drizzle.ts';
+import { instances, instanceVolumes, tenantForgettings } from '../../../db/schema.ts';
+import { boundColumns, boundValue } from './bound-values.ts';
+import { rowid } from './raw.ts';
+import type { StatementMaker } from './statements.ts';
+
+export function writeStatements(database: StatementMaker) {
+  const { ownerHost, ownerTerm, ownerToken, writeId } = instances;
+  const { instanceRow, tenant, ...volumes } = getTableColumns(instanceVolumes);
+  return {
+    /** Compare-and-set of an intent. */
+    begin: database.statement((queries) =>
+      queries
+        .update(instances)
+        .set({ pending: boundValue('intent'), ...boundColumns({ ownerHost, ownerTerm, ownerToken, writeId }) })
+        .where(
+          and(
+            eq(instances.id, placeholder('id')),
+            eq(instances.state, placeholder('from')),
+            eq(instances.generation, placeholder('generation')),
+            isNull(instances.pending),
+            or(isNull(ownerToken), eq(ownerToken, placeholder('ownerToken'))),
+            or(isNull(ownerHost), eq(ownerHost, placeholder('ownerHost'))),
+          ),
+        )
+        .prepare(),
+    ),
+    beingForgotten: database.statement((queries) =>
+      queries
+        .select({ job: tenantForgettings.job })
+        .from(tenantForgettings)
+        .where(and(eq(tenantForgettings.tenant, placeholder('tenant')), isNull(tenantForgettings.finished)))
+        .prepare(),
+    ),
+    numberOf: database.statement((queries) =>
+      queries
+        .select({ instanceRow: rowid(instances) })
+        .from(instances)
+        .where(eq(instances.id, placeholder('id')))
+        .prepare(),
+    ),
+    recordVolumes: database.statement((queries) =>
+      queries
+        .insert(instanceVolumes)
+        .values(boundColumns({ instanceRow, tenant, ...volumes }))
+        .onConflictDoUpdate({ target: instanceVolumes.instanceRow, set: boundColumns(volumes) })
+        .prepare(),
+    ),
+  };
+}

@@ -1,0 +1,22 @@
+/** The errors of answers that a `sync` sandbox does not give: `not_replicated`. */
+import { WinterdockError } from '../base/errors.ts';
+
+/** The store is asked again within a second once somebody waits for it. */
+const RETRY_SECONDS = 2;
+
+/** Before anything was done. `what` names it, as `The sandbox "a"`. */
+export function refusedUnreplicated(what: string): WinterdockError {
+  return new WinterdockError('not_replicated', `${what} answers only what its replica has, whose store is away.`, {
+    hint: 'Nothing was done. Try again: what the replica has is read meanwhile.',
+    retryAfterSeconds: RETRY_SECONDS,
+  });
+}
+
+/** What was done, or is to be read, is on this machine alone. */
+export function committedUnreplicated(what: string): WinterdockError {
+  return new WinterdockError('not_replicated', `What was committed last of ${what} is not in its replica yet.`, {
+    hint: 'It is kept on this machine and shipped as soon as it can be. Look before you send it again.',
+    extra: { committed: 'local' },
+    retryAfterSeconds: RETRY_SECONDS,
+  });
+}

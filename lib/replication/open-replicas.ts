@@ -1,0 +1,253 @@
+/**
+ * The replicas of files that are open: looks at their logs and has what was committed cut, each as often as was
+ * promised of it, and knows since when the store has lacked something. Knows nothing of files at rest.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { InstanceId } from '../base/ids.ts';
+import type { ShippedMark } from '../storage/shipped-mark.ts';
+import type { PromisedRow } from './answer-barrier.ts';
+import { compareSeries } from './replica-names.ts';
+import { everyMsOf, type ReplicateClass, shipsCommits } from './replicate-class.ts';
+import type { SegmentUploads } from './segment-uploads.ts';
+import type { SeriesPoint } from './series-point.ts';
+import { SharedRounds } from './shared-rounds.ts';
+import type { ShippedFile } from './shipped-file.ts';
+import type { SpooledSegment } from './spooled-segment.ts';
+import { type StoredOutcome, StoredPoints } from './stored-points.ts';
+
+/** How often the logs are looked at, in milliseconds. */
+const LOOK_MS = 1000;
+/** A log of which so much was cut at once is written fast: its writer may wait for a confirmation. */
+const FAST_BYTES = 4 * 1024 * 1024;
+const FAST_LOOK_MS = 50;
+/** How often the logs of `sync` sandboxes are looked at: what commits without an answer is shipped soon too. */
+const SYNC_LOOK_MS = 200;
+/** Until a file that is about to be open, or to rest, is. */
+const TURNING_MS = 20;
+/** Cuts that are noted of each, until the store has them; of more the last ones. */
+const MOST_CUTS = 64;
+
+export interface OpenReplica {
+  readonly file: ShippedFile;
+  readonly mark: ShippedMark;
+  /** Absolute. */
+  readonly path: string;
+  row: PromisedRow;
+  /** How long the store may lack what was committed; 0: an answer waits until it has it. */
+  everyMs: number;
+  /** Waits of answers, several in one. */
+  readonly rounds: SharedRounds<StoredOutcome>;
+  /** Monotonic milliseconds of the last look. */
+  lookedMs: number;
+  /** Monotonic milliseconds since when something was seen that the store has not; null: it has everything. */
+  behindSinceMs: number | null;
+  /** The last cuts of which the store lacks something: what was committed before `beganMs` is in them or earlier. */
+  readonly cuts: { point: SeriesPoint; beganMs: number }[];
+  /** Its process may commit. */
+  isOpen: boolean;
+}
+
+export class OpenReplicas {
+  readonly #uploads: SegmentUploads;
+  readonly #open = new Map<InstanceId, OpenReplica>();
+  /** Those that are awake and not shipped: a class that ships applies from their next wake on. */
+  readonly #others = new Map<InstanceId, PromisedRow>();
+  readonly points: StoredPoints;
+  /** Those whose log is written fast. */
+  readonly #fast = new Set<InstanceId>();
+  #timer: NodeJS.Timeout | null = null;
+  #fastTimer: NodeJS.Timeout | null = null;
+  #syncTimer: NodeJS.Timeout | null = null;
+
+  constructor(uploads: SegmentUploads) {
+    this.#uploads = uploads;
+    this.points = new StoredPoints(uploads);
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
+    this.#syncTimer ??= setInterval(() => this.#lookAtSync(), SYNC_LOOK_MS).unref();
+  }
+
+  /** Ships each once more, and looks no more. */
+  async stop(): Promise<void> {
+    for (const timer of [this.#timer, this.#syncTimer]) if (timer !== null) clearInterval(timer);
+    if (this.#fastTimer !== null) clearTimeout(this.#fastTimer);
+    await Promise.allSettled([...this.#open.values()].map(({ file }) => file.ship()));
+  }
+
+  has(id: InstanceId): boolean {
+    return this.#open.has(id);
+  }
+
+  get(id: InstanceId): OpenReplica | undefined {
+    return this.#open.get(id);
+  }
+
+  /** A process is about to open a file, in place of one before. `stored`: what the store has of it; null: nothing. */
+  add(
+    row: PromisedRow,
+    { everyMs, ...open }: Pick<OpenReplica, 'file' | 'mark' | 'path' | 'everyMs' | 'behindSinceMs'>,
+    stored: SeriesPoint | null,
+  ): void {
+    const { id } = row;
+    this.letGo(id);
+    const rounds = new SharedRounds(() => this.#round(id, added));
+    const added: OpenReplica = {
+      ...{ ...open, row: promised(row), everyMs, rounds },
+      ...{ lookedMs: performance.now(), cuts: [], isOpen: false },
+    };
+    this.#open.set(id, added);
+    this.points.follow(id, stored);
+    this.#uploads.putFirst(id, everyMs === 0);
+  }
+
+  /** A process is about to open a file that is not shipped. */
+  addOther(row: PromisedRow): void {
+    this.letGo(row.id);
+    this.#others.set(row.id, promised(row));
+  }
+
+  /** The row of one was changed. */
+  note(row: PromisedRow): void {
+    const open = this.#open.get(row.id);
+    if (open !== undefined) open.row = promised(row);
+    else if (this.#others.has(row.id)) this.#others.set(row.id, promised(row));
+  }
+
+  /** What is promised may have changed: between classes that ship it holds at once. */
+  reclassify(classOf: (row: PromisedRow) => ReplicateClass): void {
+    for (const [id, open] of this.#open) {
+      const replicate = classOf(open.row);
+      if (!shipsCommits(replicate)) continue;
+      open.everyMs = everyMsOf(replicate);
+      this.#uploads.putFirst(id, open.everyMs === 0);
+    }
+  }
+
+  /** Whether a class holds of one only once its process was started anew. */
+  isFromNextWake(id: InstanceId, replicate: ReplicateClass): boolean {
+    return this.#open.has(id) ? !shipsCommits(replicate) : this.#others.has(id) && shipsCommits(replicate);
+  }
+
+  /** Whether answers about one wait for the store; null: its process is not here. */
+  isSync(id: InstanceId): boolean | null {
+    const open = this.#open.get(id);
+    if (open !== undefined) return open.everyMs === 0;
+    return this.#others.has(id) ? false : null;
+  }
+
+  /** Whether an answer about one can be given at once. False for one whose process is not here. */
+  isInStep(id: InstanceId): boolean {
+    const open = this.#open.get(id);
+    if (open === undefined) return this.#others.has(id);
+    if (open.everyMs > 0) return true;
+    return open.isOpen && this.#uploads.waiting(id).length === 0 && this.points.isStored(id, open.file);
+  }
+
+  /** Resolves once the store has what was committed by now, where answers wait for it. `gone`: it is not open. */
+  async whenInStep(id: InstanceId): Promise<StoredOutcome> {
+    const open = this.#open.get(id);
+    if (open === undefined) return this.#others.has(id) ? 'stored' : 'gone';
+    return open.everyMs > 0 ? 'stored' : open.rounds.join();
+  }
+
+  /** It is open no more; what is under way of it is done. Null: it was not. */
+  take(id: InstanceId): OpenReplica | null {
+    this.#others.delete(id);
+    const open = this.#open.get(id);
+    if (open === undefined) return null;
+    this.#open.delete(id);
+    this.points.unfollow(id);
+    open.mark.close();
+    return open;
+  }
+
+  /** The same, without its log. */
+  letGo(id: InstanceId): void {
+    this.take(id)?.file.letLogGo();
+  }
+
+  /** How far each is behind, and how far it may be, in milliseconds. */
+  lags(): { behindMs: number; promisedMs: number }[] {
+    const now = performance.now();
+    return [...this.#open.values()].map(({ behindSinceMs, everyMs }) => ({
+      behindMs: behindSinceMs === null ? 0 : now - behindSinceMs,
+      promisedMs: everyMs,
+    }));
+  }
+
+  /** A segment of one is in the store. */
+  shipped(id: InstanceId, { series, max }: SpooledSegment): void {
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    const at = open.cuts.findLastIndex(({ point }) => point.txid <= max && compareSeries(point.series, series) === 0);
+    const [cut] = open.cuts.splice(0, at + 1).slice(-1);
+    if (cut !== undefined) hasUntil(open, cut.beganMs);
+    this.#noteWhole(id, open);
+  }
+
+  async #round(id: InstanceId, open: OpenReplica): Promise<StoredOutcome> {
+    const isGone = () => this.#open.get(id) !== open;
+    while (!open.isOpen && !isGone()) await pause(TURNING_MS);
+    const beganMs = performance.now();
+    open.behindSinceMs ??= beganMs;
+    const outcome = await this.points.whenStored(id, open.file, isGone);
+    if (outcome === 'stored') hasUntil(open, beganMs);
+    this.#noteWhole(id, open);
+    return outcome;
+  }
+
+  #lookAtSync(): void {
+    if (this.#uploads.away !== null) return;
+    for (const open of this.#open.values()) {
+      if (open.everyMs === 0 && open.isOpen && open.file.isBehind) void open.rounds.join();
+    }
+  }
+
+  #noteWhole(id: InstanceId, open: OpenReplica): void {
+    if (!open.file.isBehind && this.#uploads.waiting(id).length === 0) open.behindSinceMs = null;
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const [id, open] of this.#open) {
+      if (!open.isOpen || !open.file.isBehind) continue;
+      open.behindSinceMs ??= now;
+      if (now - open.lookedMs < open.everyMs - LOOK_MS / 2 && !open.file.isLong) continue;
+      open.lookedMs = now;
+      void this.#ship(id, open);
+    }
+  }
+
+  async #ship(id: InstanceId, open: OpenReplica): Promise<void> {
+    const beganMs = performance.now();
+    const bytes = await open.file.ship();
+    const { point } = open.file;
+    if (bytes > 0 && point !== null && open.cuts.push({ point, beganMs }) > MOST_CUTS) open.cuts.shift();
+    if (bytes >= FAST_BYTES) this.#lookSoon(id);
+    this.#noteWhole(id, open);
+  }
+
+  #lookSoon(id: InstanceId): void {
+    this.#fast.add(id);
+    this.#fastTimer ??= setTimeout(() => {
+      this.#fastTimer = null;
+      const due = [...this.#fast];
+      this.#fast.clear();
+      for (const one of due) {
+        const open = this.#open.get(one);
+        if (open?.isOpen) void this.#ship(one, open);
+      }
+    }, FAST_LOOK_MS).unref();
+  }
+}
+
+/** The store has what was committed until then (monotonic milliseconds): what it lacks is later. */
+function hasUntil(open: OpenReplica, ms: number): void {
+  if (open.behindSinceMs !== null) open.behindSinceMs = Math.max(open.behindSinceMs, ms);
+}
+
+function promised({ id, tenant, replicate }: PromisedRow): PromisedRow {
+  return { id, tenant, replicate };
+}

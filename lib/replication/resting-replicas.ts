@@ -1,0 +1,217 @@
+/**
+ * The replicas of files at rest: where each ends, which the store lacks, and what is still noted of a sandbox that has
+ * come to rest. Knows nothing of logs.
+ */
+import { parseCopyPath } from '../base/copy-paths.ts';
+import { messageOf } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
+import type { Logger } from '../base/log.ts';
+import type { FileRecord, InstanceRow } from '../registry/types.ts';
+import type { StoredUpTo } from './lacking-replicas.ts';
+import { isFileOf, Positions, type RestedFile, type RestPosition } from './positions.ts';
+import { seriesName } from './replica-names.ts';
+import type { RecoveryPoint } from './replica-of-files.ts';
+import type { SegmentUploads } from './segment-uploads.ts';
+import type { SeriesPoint } from './series-point.ts';
+import { leadsTo } from './spool.ts';
+import type { SpooledSegment } from './spooled-segment.ts';
+
+interface RestingReplicasParts {
+  /** Absolute; made when it is missing. */
+  folder: string;
+  uploads: Pick<SegmentUploads, 'waiting' | 'drop'>;
+  log: Logger;
+  /** Whether a process has the file of a sandbox, or is about to open it. */
+  isOpen: (id: InstanceId) => boolean;
+}
+
+const RESTS: ReadonlySet<string> = new Set(['suspended', 'frozen', 'archived']);
+
+/** Whether a row has a file at rest that is its own: also before the first wake of one that was made of a file. */
+export function restsAsItsOwn({ state, vfsPath, file }: Pick<InstanceRow, 'state' | 'vfsPath' | 'file'>): boolean {
+  if (state !== 'created') return RESTS.has(state);
+  return file !== null && vfsPath !== null && parseCopyPath(vfsPath) === null;
+}
+
+export class RestingReplicas {
+  readonly #parts: RestingReplicasParts;
+  readonly #positions: Positions;
+  /** Sandboxes whose file at rest the store has not. */
+  readonly #stale = new Set<InstanceId>();
+  /** Deleted since the start: what was being cut of them then is given up. */
+  readonly #dropped = new Set<InstanceId>();
+  /** What is done at the rest of a sandbox, after its filing. */
+  readonly #resting = new Map<InstanceId, Promise<void>>();
+  /** What the store lacks of files at rest: since when (monotonic milliseconds), and for how long it may. */
+  readonly #behind = new Map<InstanceId, { sinceMs: number; promisedMs: number }>();
+  #onStale: () => void = () => undefined;
+
+  constructor(parts: RestingReplicasParts) {
+    this.#parts = parts;
+    this.#positions = new Positions(parts.folder);
+  }
+
+  /** Reads where replicas end, once the spool of an earlier process is known. */
+  async open(): Promise<void> {
+    await this.#positions.open();
+    const { uploads } = this.#parts;
+    for (const [id, { isShipped }] of this.#positions.all()) if (!isShipped) this.behind(id as InstanceId);
+    // Where something is missing between the store and a position, what followed could not be restored.
+    for (const [id, position] of this.#positions.all()) {
+      if (!position.isShipped && !leadsTo(uploads.waiting(id), position)) this.replaced(id as InstanceId);
+    }
+  }
+
+  /** Resolves once what is done at the rest of every sandbox is done. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#resting.values());
+  }
+
+  /** Sandboxes at rest that are still to be shipped. */
+  get stale(): ReadonlySet<InstanceId> {
+    return this.#stale;
+  }
+
+  /** The store lacks something of a file at rest. By default for as long as that takes: nothing else is promised. */
+  behind(id: InstanceId, sinceMs = performance.now(), promisedMs = Number.POSITIVE_INFINITY): void {
+    if (!this.#behind.has(id)) this.#behind.set(id, { sinceMs, promisedMs });
+  }
+
+  /** Since when (monotonic milliseconds) the store has lacked something of one; null: it does not. */
+  behindSinceMs(id: InstanceId): number | null {
+    return this.#behind.get(id)?.sinceMs ?? null;
+  }
+
+  /** How long the store has lacked something of each, and for how long it may, in milliseconds. */
+  lags(): { behindMs: number; promisedMs: number }[] {
+    const now = performance.now();
+    return [...this.#behind.values()].map(({ sinceMs, promisedMs }) => ({ behindMs: now - sinceMs, promisedMs }));
+  }
+
+  /** Calls back when there is one more of them. */
+  onStale(listener: () => void): void {
+    this.#onStale = listener;
+  }
+
+  isDropped(id: InstanceId): boolean {
+    return this.#dropped.has(id);
+  }
+
+  /** Epoch milliseconds of where the replica of a sandbox ended at its last rest; null: nobody knows. */
+  timeMs(id: string): number | null {
+    return this.#positions.get(id)?.timeMs ?? null;
+  }
+
+  /** Up to where the store has each file at rest of which it has everything. */
+  storedUpTo(): StoredUpTo[] {
+    return this.#positions
+      .all()
+      .flatMap(([id, { series, txid, isShipped }]) => (isShipped ? [{ id, series, txid }] : []));
+  }
+
+  /** Where the replica of a row ends, if that is the file that the row has; null otherwise. */
+  positionOf(row: Pick<InstanceRow, 'id' | 'file'>): RestPosition | null {
+    const position = this.#positions.get(row.id);
+    return position !== null && row.file !== null && isFileOf(position, restedOf(row.file)) ? position : null;
+  }
+
+  /** `shippedMs`: of the newest segment of it that was stored since the start; null: none was. */
+  pointOf(row: InstanceRow, shippedMs: number | null): RecoveryPoint {
+    const position = this.positionOf(row);
+    if (position?.isShipped) return { atMs: position.timeMs, behindMs: 0, as: 'filed' };
+    const atMs = shippedMs ?? this.timeMs(row.id);
+    const sinceMs = this.behindSinceMs(row.id);
+    const behindMs = sinceMs === null ? null : Math.round(performance.now() - sinceMs);
+    return { atMs, behindMs, as: atMs === null ? 'none' : 'filed' };
+  }
+
+  /** A process has the file open: from here on it is another one than at rest. */
+  opened(id: InstanceId): void {
+    this.#stale.delete(id);
+    this.#behind.delete(id);
+    void this.#positions.remove(id).catch((error) => this.#warn(id, error));
+  }
+
+  replaced(id: InstanceId): void {
+    this.#stale.add(id);
+    this.behind(id);
+    void this.#positions.remove(id).catch((error) => this.#warn(id, error));
+    this.#onStale();
+  }
+
+  /** What is done of a sandbox until it rests; others wait for it. */
+  track(id: InstanceId, work: Promise<void>): Promise<void> {
+    const tracked = work
+      .catch((error: unknown) => this.#warn(id, error))
+      .finally(() => {
+        if (this.#resting.get(id) === tracked) this.#resting.delete(id);
+      });
+    this.#resting.set(id, tracked);
+    return tracked;
+  }
+
+  /** The file of a sandbox that was not shipped has moved, and is the one that the replica has, or is another one. */
+  async moved(id: InstanceId, record: FileRecord | null): Promise<void> {
+    await this.#resting.get(id);
+    const position = this.#positions.get(id);
+    if (this.#parts.isOpen(id) || this.#dropped.has(id)) return;
+    if (position === null || record === null || !isFileOf(position, restedOf(record))) this.replaced(id);
+    else
+      await this.#positions.set(id, {
+        ...position,
+        file: { ...position.file, sha256: record.sha256 ?? position.file.sha256 },
+      });
+  }
+
+  /** The file of a sandbox was shipped whole. */
+  async shippedWhole(id: InstanceId, point: SeriesPoint, file: RestedFile): Promise<void> {
+    this.#stale.delete(id);
+    await this.note(id, point, file);
+  }
+
+  /** Notes where the replica of a sandbox ends, and with which file. */
+  async note(id: InstanceId, point: SeriesPoint, file: RestedFile): Promise<void> {
+    const { uploads } = this.#parts;
+    if (this.#dropped.has(id)) return uploads.drop(id);
+    const isShipped = uploads.waiting(id).length === 0;
+    if (isShipped) this.#behind.delete(id);
+    else this.behind(id);
+    await this.#positions.set(id, { ...point, isShipped, file: restedOf(file) });
+  }
+
+  /** A segment of a sandbox at rest is in the store. */
+  shipped({ id, max, series }: SpooledSegment): void {
+    const position = this.#positions.get(id);
+    if (position === null || position.isShipped) return;
+    if (position.txid !== max || seriesName(position.series) !== seriesName(series)) return;
+    this.#behind.delete(id as InstanceId);
+    void this.#positions.set(id, { ...position, isShipped: true }).catch((error) => this.#warn(id, error));
+  }
+
+  /** Resolves once what is done at the rest of a sandbox is done. */
+  async whenRested(id: InstanceId): Promise<void> {
+    await this.#resting.get(id);
+  }
+
+  /** Segments of a sandbox were lost before they were stored. */
+  lost(id: InstanceId): void {
+    if (this.#positions.get(id) !== null) this.replaced(id);
+  }
+
+  async drop(id: InstanceId): Promise<void> {
+    this.#dropped.add(id);
+    await this.#resting.get(id);
+    this.#stale.delete(id);
+    this.#behind.delete(id);
+    await this.#positions.remove(id);
+  }
+
+  #warn(id: string, error: unknown): void {
+    this.#parts.log.warn({ id, error: messageOf(error) }, 'where a replica ends was not noted');
+  }
+}
+
+/** Of a row's record only what identifies a file. */
+function restedOf({ size, inode, mtimeNs, sha256 }: RestedFile): RestedFile {
+  return { size, inode, mtimeNs, sha256 };
+}

@@ -1,0 +1,80 @@
+/**
+ * Whether a spool has room for a base: within its bound while the store takes nothing, and on its disk. What the disk
+ * refused all the same is tried again later and later. Knows nothing of what a base is of.
+ */
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isThere } from '../base/is-there.ts';
+import { bytesAtNow } from '../base/strangers-file.ts';
+import type { LogEnd } from './log-walk.ts';
+import type { SegmentUploads } from './segment-uploads.ts';
+
+/** Pauses after a second base that the disk refused, in milliseconds: doubled up to the longest. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+const MOST_DOUBLINGS = 10;
+
+export interface SpoolRoomParts {
+  /** Absolute folder of the spool; it may be missing. */
+  spool: string;
+  uploads: Pick<SegmentUploads, 'bytes' | 'away'>;
+  /** Bytes of the spool of all sandboxes, at most. */
+  spoolBytes: number;
+}
+
+export class SpoolRoom {
+  readonly #parts: SpoolRoomParts;
+  #refusals = 0;
+  /** Monotonic milliseconds. */
+  #notBeforeMs = 0;
+
+  constructor(parts: SpoolRoomParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether a base of so many bytes may be begun now. */
+  has(bytes: number): boolean {
+    return performance.now() >= this.#notBeforeMs && hasRoomFor(this.#parts, bytes);
+  }
+
+  /** The same of a base of a file (absolute), which has what is in its log too. `end`: where that ends. */
+  async hasForBase(file: string, log: string, end: () => Promise<LogEnd | null>): Promise<boolean> {
+    const bytes = bytesAtNow(file);
+    if (this.has(bytes + bytesAtNow(log))) return true;
+    // A log that was written over is as long as it was.
+    return this.has(bytes) && this.has(bytes + ((await end())?.bytes ?? 0));
+  }
+
+  /** The disk took a segment. */
+  taken(): void {
+    this.#refusals = 0;
+    this.#notBeforeMs = 0;
+  }
+
+  /** The disk refused one. */
+  refused(): void {
+    this.#refusals += 1;
+    if (this.#refusals === 1) return;
+    const pause = FIRST_PAUSE_MS * 2 ** Math.min(this.#refusals - 2, MOST_DOUBLINGS);
+    this.#notBeforeMs = performance.now() + Math.min(pause, LONGEST_PAUSE_MS);
+  }
+}
+
+/** Whether so many bytes have room in a spool. */
+export function hasRoomFor({ spool, uploads, spoolBytes }: SpoolRoomParts, bytes: number): boolean {
+  const isBounded = uploads.away === null || uploads.bytes + bytes <= spoolBytes;
+  return isBounded && bytes < freeBytes(spool);
+}
+
+/** Bytes that the disk of a folder has left; endless where it does not say. */
+function freeBytes(folder: string): number {
+  try {
+    let existing = folder;
+    while (!isThere(existing) && dirname(existing) !== existing) existing = dirname(existing);
+    const { blocks, bavail, bsize } = statfsSync(existing);
+    return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
+  } catch {
+    // A write says whether there is room.
+    return Number.POSITIVE_INFINITY;
+  }
+}

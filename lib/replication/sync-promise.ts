@@ -1,0 +1,129 @@
+/**
+ * What is promised of `sync` sandboxes: what an answer says is in the store, whether it was done or only read. For any
+ * other sandbox nothing waits.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { isCloudAddress } from '../base/cloud-address.ts';
+import type { InstanceId } from '../base/ids.ts';
+import type { InstanceRow } from '../registry/types.ts';
+import type { AnswerBarrier, AnswerPatience, PromisedRow } from './answer-barrier.ts';
+import { committedUnreplicated, refusedUnreplicated } from './not-replicated.ts';
+import type { OpenReplicas } from './open-replicas.ts';
+import type { ReplicateClass } from './replicate-class.ts';
+import { type RestingReplicas, restsAsItsOwn } from './resting-replicas.ts';
+import type { SegmentUploads } from './segment-uploads.ts';
+
+export interface SyncPromiseParts {
+  open: OpenReplicas;
+  resting: RestingReplicas;
+  uploads: Pick<SegmentUploads, 'away' | 'waiting' | 'hurry'>;
+  classOf: (row: Pick<InstanceRow, 'tenant' | 'replicate'>) => ReplicateClass;
+  rowOf: (id: InstanceId) => Promise<InstanceRow | null>;
+  /** Ships the file of a row at rest whole, now. */
+  shipResting: (row: InstanceRow) => Promise<void>;
+  /** Resolves with whether the store has the copy that a sandbox which was never awake is made of. */
+  copyStored: (row: InstanceRow) => Promise<boolean>;
+  /** Resolves with whether the store has what the registry committed by now: not while it is away. */
+  registryStored: () => Promise<boolean>;
+}
+
+const AGAIN_MS = 100;
+
+export class SyncPromise implements AnswerBarrier {
+  readonly #parts: SyncPromiseParts;
+
+  constructor(parts: SyncPromiseParts) {
+    this.#parts = parts;
+  }
+
+  isInStep(id: InstanceId): boolean {
+    return this.#parts.open.isInStep(id);
+  }
+
+  whenInStep(id: InstanceId, patience: AnswerPatience = {}): Promise<void> {
+    const late = () => committedUnreplicated(`the sandbox "${id}"`);
+    return this.#within(patience, late, (isOver) => this.#fileStored(id, isOver));
+  }
+
+  async requireStore(id: InstanceId): Promise<void> {
+    const { uploads, open, rowOf } = this.#parts;
+    if (uploads.away === null) return;
+    const isSync = open.isSync(id);
+    if (isSync === false) return;
+    const row = isSync === null ? await rowOf(id) : null;
+    if (isSync || (row !== null && this.#isSync(row))) this.#refuse(id);
+  }
+
+  requireStoreFor(row: PromisedRow): void {
+    if (this.#parts.uploads.away !== null && this.#isSync(row)) this.#refuse(row.id);
+  }
+
+  async whenRecorded(row: PromisedRow, patience: AnswerPatience = {}): Promise<void> {
+    if (!this.#isSync(row)) return;
+    const late = () => committedUnreplicated(`the row of "${row.id}"`);
+    await this.#within(patience, late, () => this.#parts.registryStored());
+  }
+
+  /** Whether the store has everything of a sandbox; false: it is away. */
+  async #fileStored(id: InstanceId, isOver: () => boolean): Promise<boolean> {
+    const { open, resting, uploads, rowOf, shipResting, copyStored } = this.#parts;
+    while (!isOver()) {
+      const outcome = await open.whenInStep(id);
+      if (outcome !== 'gone') return outcome === 'stored';
+      await resting.whenRested(id);
+      const row = await rowOf(id);
+      const isOwn = row !== null && restsAsItsOwn(row);
+      if (row?.state === 'created' && !isOwn && this.#isSync(row)) return copyStored(row);
+      // What is in the store below the drawers is elsewhere already, and of what is damaged nothing is read.
+      const rests = isOwn && row.file !== null && row.fault === null;
+      if (!rests || isCloudAddress(row.vfsPath) || !this.#isSync(row) || open.has(id)) {
+        if (open.has(id)) continue;
+        return true;
+      }
+      if (resting.positionOf(row)?.isShipped) return true;
+      if (uploads.away !== null) return false;
+      if (uploads.waiting(id).length > 0) await open.points.changed(id);
+      else {
+        await shipResting(row);
+        if (uploads.waiting(id).length === 0) await pause(AGAIN_MS);
+      }
+    }
+    return false;
+  }
+
+  #isSync(row: Pick<InstanceRow, 'tenant' | 'replicate'>): boolean {
+    return this.#parts.classOf(row).kind === 'sync';
+  }
+
+  #refuse(id: InstanceId): never {
+    this.#parts.uploads.hurry();
+    throw refusedUnreplicated(`The sandbox "${id}"`);
+  }
+
+  /** Waits for `stored`, as long as the patience is. Throws `late` when that was not long enough. */
+  async #within(
+    { isPatient = false, mostMs, signal }: AnswerPatience,
+    late: () => Error,
+    stored: (isOver: () => boolean) => Promise<boolean>,
+  ): Promise<void> {
+    const over = new AbortController();
+    const ending = AbortSignal.any([over.signal, ...(signal ? [signal] : [])]);
+    const isOver = () => ending.aborted;
+    const timer = mostMs === undefined ? undefined : setTimeout(() => over.abort(), mostMs);
+    const ended = new Promise<false>((resolve) => {
+      if (ending.aborted) resolve(false);
+      ending.addEventListener('abort', () => resolve(false), { once: true });
+    });
+    try {
+      for (;;) {
+        if (await Promise.race([stored(isOver), ended])) return;
+        this.#parts.uploads.hurry();
+        if (!isPatient || isOver()) throw late();
+        await pause(AGAIN_MS, undefined, { ref: false });
+      }
+    } finally {
+      clearTimeout(timer);
+      over.abort();
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/** What a replica costs while nothing happens: many sandboxes asleep, and some awake that commit nothing. */
+import { setTimeout } from 'node:timers/promises';
+import { createCrowd, workThrough } from './crowd.ts';
+import { must } from './measure.ts';
+import { cpuOf, pssOf } from './processes.ts';
+import { PLACE_NAMES, PLACES, type Places, untilShipped } from './replica-places.ts';
+import { figureOf, type PartResult, seriesOf } from './result.ts';
+import { execIn, makeSandbox, resume, suspendSandbox } from './sandboxes.ts';
+import { KEY, type Running, startWinterdock, UNLIMITED } from './server.ts';
+import { type Estimate, estimateOf, type Slices } from './statistics.ts';
+
+/** Sandboxes that are made at the same time: more would only wait for the processors. */
+const MAKERS = 2;
+const MOST_AT_ONCE = 1000;
+const MODEL = 'model';
+const EXCLUDES = {
+  memory: 'the workers, which are the same with a replica and without one.',
+  core: 'the workers, or sandboxes that commit.',
+};
+
+export interface IdleSizes {
+  asleep: number;
+  awake: number;
+  slices: number;
+  sliceMs: number;
+  /** After the wakes, until the server has given back what they took. */
+  settleMs: number;
+}
+
+interface Idle {
+  /** Of the server, in MB and in % of a core. */
+  memory: Slices;
+  core: Slices;
+}
+
+export async function measureIdleReplica(places: Places, sizes: IdleSizes): Promise<PartResult> {
+  const found = {
+    without: await measureIdle({}, sizes),
+    folder: await measureIdle(places.settings('folder', 'idle'), sizes),
+    store: await measureIdle(places.settings('store', 'idle'), sizes),
+  };
+  const result: PartResult = { series: [], figures: [] };
+  const who = `${sizes.asleep} asleep and ${sizes.awake} awake`;
+  const add = (of: 'memory' | 'core', what: string, unit: string) => {
+    const excludes = EXCLUDES[of];
+    const floor = `${what}, ${who}, without a replica`;
+    result.series.push(seriesOf(floor, found.without[of], { unit, excludes }));
+    for (const place of PLACE_NAMES) {
+      const more = differenceOf(found[place][of], found.without[of]);
+      const bar = of === 'memory' ? 'replica: memory' : 'replica: share of a core';
+      result.figures.push(figureOf(`more ${what}, ${who}, ${PLACES[place]}`, more, { unit, bar, excludes }));
+      result.series.push(seriesOf(`${what}, ${who}, ${PLACES[place]}`, found[place][of], { unit, floor, excludes }));
+    }
+  };
+  add('memory', 'memory of the server (PSS)', 'MB');
+  add('core', 'processor time of the server', '% of a core');
+  return result;
+}
+
+/** Medians of what was not measured in the same turns: the spread of each is that of the other's too. */
+function differenceOf(over: Slices, under: Slices): Estimate {
+  const [one, other] = [estimateOf(over.flat()), estimateOf(under.flat())];
+  const isSpread = one.low !== null && one.high !== null && other.low !== null && other.high !== null;
+  return {
+    measured: one.measured - other.measured,
+    low: isSpread ? Number(one.low) - Number(other.high) : null,
+    high: isSpread ? Number(one.high) - Number(other.low) : null,
+  };
+}
+
+/** One server that has shipped everything, was started anew, and has woken its sandboxes. */
+async function measureIdle(
+  replica: Record<string, string>,
+  { asleep, awake, slices, sliceMs, settleMs }: IdleSizes,
+): Promise<Idle> {
+  const settings = {
+    ...UNLIMITED,
+    ...replica,
+    WB_POOL: '0',
+    WB_MAX_ACTIVE: String(awake + 1),
+    WB_HOT_TO_WARM: '0',
+    WB_IDLE_TO_SUSPEND: '86400',
+  };
+  let server = await startWinterdock(settings);
+  try {
+    const ids = await makeAsleep(server, asleep + awake);
+    await server.stop({ keep: true });
+    server = await startWinterdock(settings, server.folder);
+    // They are looked at in the order of their ids.
+    const last = ids.toSorted().at(-1) ?? MODEL;
+    const isShipped = Object.keys(replica).length > 0;
+    if (isShipped) await untilShipped(server, last);
+    await server.stop({ keep: true });
+    server = await startWinterdock(settings, server.folder);
+    if (isShipped) await untilShipped(server, last);
+    await workThrough(createCrowd(MAKERS), ids.slice(0, awake), async (id) => {
+      await resume(server, id);
+      await execIn(server, id, 'cat note');
+    });
+    await setTimeout(settleMs);
+    const found: { memory: number[][]; core: number[][] } = { memory: [], core: [] };
+    for (let slice = 0; slice < slices; slice += 1) {
+      const [began, before] = [performance.now(), cpuOf(server.pid)];
+      await setTimeout(sliceMs);
+      found.core.push([((cpuOf(server.pid) - before) / (performance.now() - began)) * 100]);
+      found.memory.push([pssOf(server.pid)]);
+    }
+    return found;
+  } finally {
+    await server.stop();
+  }
+}
+
+/** So many suspended sandboxes with a note; returns their ids. */
+async function makeAsleep(server: Running, count: number): Promise<string[]> {
+  await makeSandbox(server, MODEL);
+  await suspendSandbox(server, MODEL);
+  const post = async (path: string, body: object) =>
+    JSON.parse((await must('POST', `${server.url}/api${path}`, KEY, JSON.stringify(body))).body.toString());
+  const { id: snapshot } = await post(`/instances/${MODEL}/snapshots`, {});
+  const ids: string[] = [];
+  while (ids.length < count) {
+    const made = await post(`/snapshots/${snapshot}/restore`, {
+      count: Math.min(MOST_AT_ONCE, count - ids.length),
+      tenant: 'bench',
+      name: 'asleep',
+    });
+    ids.push(...made.map(({ id }: { id: string }) => id));
+  }
+  await workThrough(createCrowd(MAKERS), ids, async (id, ask) => {
+    await ask('POST', `${server.url}/api/instances/${id}/plan`, KEY, '{"to":"suspended"}');
+  });
+  return ids;
+}
