@@ -254,10 +254,11 @@ test('the document has the request headers, the other form of an answer, and whi
     'If-Range',
   ]);
   expect([headersOf('putFile'), headersOf('deleteFile')]).toEqual([
-    ['If-Match', 'If-None-Match'],
-    ['If-Match', 'If-None-Match'],
+    ['If-Match', 'If-None-Match', 'Idempotency-Key'],
+    ['If-Match', 'If-None-Match', 'Idempotency-Key'],
   ]);
-  expect([headersOf('patchInstance'), headersOf('streamEvents')]).toEqual([['If-Match'], ['Last-Event-ID']]);
+  expect(headersOf('patchInstance')).toEqual(['If-Match', 'Idempotency-Key']);
+  expect(headersOf('streamEvents')).toEqual(['Last-Event-ID']);
   const answers = operations.get('execInInstance')?.operation.responses?.['200']?.content ?? {};
   expect(Object.keys(answers)).toEqual(['application/json', 'text/event-stream']);
   const required = (name: string) => operations.get(name)?.operation.requestBody?.required;
