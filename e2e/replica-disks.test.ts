@@ -18,6 +18,8 @@ if (!canMount) process.stderr.write('Disks of a replica were NOT tried: nothing 
 
 const MIB = 1024 * 1024;
 const SPOOL_BYTES = 8 * MIB;
+/** The worker of a log waits for a confirmation at this length. */
+const LONGEST_LOG_BYTES = 80 * MIB;
 const SOON = { timeout: 240_000, interval: 100 };
 
 let root: string;
@@ -34,9 +36,9 @@ interface Shown {
 }
 
 /** `disk`: a folder that lies on a disk of its own, of so many bytes. */
-async function begin(disk: 'store' | 'data/replica/spool', bytes: number): Promise<void> {
+async function begin(disk: 'store' | 'data/replica', bytes: number): Promise<void> {
   root = mkdtempSync(join(tmpdir(), 'winterdock-disks-'));
-  for (const folder of ['data/replica/spool', 'disk', 'store']) mkdirSync(join(root, folder), { recursive: true });
+  for (const folder of ['data/replica', 'disk', 'store']) mkdirSync(join(root, folder), { recursive: true });
   const mounts = [`mount -t tmpfs -o size=${bytes} none ${root}/disk`, `mount --bind ${root}/disk ${root}/${disk}`];
   space = await holdNamespace(mounts.join('\n'));
   server = await spawnServer({
@@ -45,7 +47,7 @@ async function begin(disk: 'store' | 'data/replica/spool', bytes: number): Promi
     settings: {
       WB_REPLICA_URL: pathToFileURL(join(root, 'store')).href,
       WB_REPLICA_SPOOL: String(SPOOL_BYTES),
-      ...{ WB_LOG: 'error', WB_RATE_KEY: '0', WB_RATE_ADDRESS: '0', WB_WAKE_WAIT_MS: '120000' },
+      ...{ WB_LOG: 'warn', WB_RATE_KEY: '0', WB_RATE_ADDRESS: '0', WB_WAKE_WAIT_MS: '120000' },
     },
   });
   expect((await server.call('POST', '/api/instances', { id: 'a', tenant: 'acme' })).status).toBe(201);
@@ -150,6 +152,25 @@ test.runIf(canMount)(
     await writeOn(/folder is not there/);
     expect(statSync(join(root, 'store')).nlink).toBe(2);
     space.run(`mount --bind ${root}/disk ${root}/store`);
+    await comesBack();
+  },
+);
+
+test.runIf(canMount)(
+  'a spool whose disk is full refuses no write, and all of it is shipped once there is room',
+  async () => {
+    await begin('data/replica', 256 * MIB);
+    fill();
+    await put('f.txt', 'meanwhile');
+    await vi.waitFor(async () => expect(await behind()).toBeGreaterThan(0), SOON);
+    for (let round = 0; round < 100; round += 1) await put('big', noise(MIB));
+    await put('f.txt', 'last');
+    expect(await restored('f.txt')).toBe('first');
+    // The log stays bounded although nothing of it could be cut.
+    const log = space.outside(join(root, 'data', 'live', 'a', 'vfs.sqlite-wal'));
+    expect(statSync(log).size).toBeLessThan(LONGEST_LOG_BYTES);
+    expect(server.output()).toContain('the spool has no room for all pages of a sandbox');
+    empty();
     await comesBack();
   },
 );

@@ -5,6 +5,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isThere } from '../base/is-there.ts';
+import type { Logger } from '../base/log.ts';
 import { bytesAtNow } from '../base/strangers-file.ts';
 import type { LogEnd } from './log-walk.ts';
 import type { SegmentUploads } from './segment-uploads.ts';
@@ -23,12 +24,14 @@ export interface SpoolRoomParts {
 }
 
 export class SpoolRoom {
-  readonly #parts: SpoolRoomParts;
+  readonly #parts: SpoolRoomParts & { id: string; log: Pick<Logger, 'warn'> };
   #refusals = 0;
+  /** That there is no room was said since the disk took a segment. */
+  #isSaid = false;
   /** Monotonic milliseconds. */
   #notBeforeMs = 0;
 
-  constructor(parts: SpoolRoomParts) {
+  constructor(parts: SpoolRoomParts & { id: string; log: Pick<Logger, 'warn'> }) {
     this.#parts = parts;
   }
 
@@ -42,13 +45,21 @@ export class SpoolRoom {
     const bytes = bytesAtNow(file);
     if (this.has(bytes + bytesAtNow(log))) return true;
     // A log that was written over is as long as it was.
-    return this.has(bytes) && this.has(bytes + ((await end())?.bytes ?? 0));
+    const needed = bytes + (this.has(bytes) ? ((await end())?.bytes ?? 0) : 0);
+    if (this.has(needed)) return true;
+    if (!this.#isSaid && !hasRoomFor(this.#parts, needed)) {
+      this.#isSaid = true;
+      const { id, log, spool } = this.#parts;
+      log.warn({ id, needed, free: freeBytes(spool) }, 'the spool has no room for all pages of a sandbox');
+    }
+    return false;
   }
 
   /** The disk took a segment. */
   taken(): void {
     this.#refusals = 0;
     this.#notBeforeMs = 0;
+    this.#isSaid = false;
   }
 
   /** The disk refused one. */
