@@ -138,7 +138,7 @@ export const PARTS = {
               { mebibytes: 500, rounds: 3 },
             ],
         cachedWakes: quick ? 2 : 100,
-        freeze: quick ? { mebibytes: 50, rounds: 1 } : { mebibytes: 500, rounds: 3 },
+        freeze: quick ? { mebibytes: 50, rounds: 1 } : { mebibytes: 500, rounds: 6 },
       }),
   },
   replica: {

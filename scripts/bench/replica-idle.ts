@@ -123,7 +123,7 @@ async function makeAsleep(server: Running, count: number): Promise<string[]> {
     const made = await post(`/snapshots/${snapshot}/restore`, {
       count: Math.min(MOST_AT_ONCE, count - ids.length),
       tenant: 'bench',
-      name: 'asleep',
+      name: `asleep-${ids.length}`,
     });
     ids.push(...made.map(({ id }: { id: string }) => id));
   }

@@ -14,6 +14,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { startS3Server, TEST_KEYS, useTestKeys } from '../../lib/storage/object-store/testing/s3-server.ts';
+import type { BarName } from './bars.ts';
 import { createAsk, timed } from './measure.ts';
 import { cpuOf } from './processes.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
@@ -196,20 +197,20 @@ function addThaw({ series, figures }: PartResult, size: string, found: Thaws): v
 }
 
 function addCached({ series, figures }: PartResult, wakes: Wakes, onProcessor: Wakes): void {
-  const add = (of: string, unit: string, { local, cached }: Wakes) => {
+  const add = (of: string, bar: BarName, { local, cached }: Wakes) => {
     const without = `${of}, without a store`;
     figures.push(
       figureOf(`${of}: from the cache / without a store`, ratioOf(cached, local), {
-        ...{ unit: '×', bar: 'store: cached wake', excludes: EXCLUDES.cached },
+        ...{ unit: '×', bar, excludes: EXCLUDES.cached },
       }),
     );
     series.push(
-      seriesOf(without, local, { unit, excludes: EXCLUDES.local }),
-      seriesOf(`${of}, from the cache`, cached, { unit, floor: without, excludes: EXCLUDES.cached }),
+      seriesOf(without, local, { excludes: EXCLUDES.local }),
+      seriesOf(`${of}, from the cache`, cached, { floor: without, excludes: EXCLUDES.cached }),
     );
   };
-  add('first exec of a frozen 1 MiB', 'ms', wakes);
-  add('processor time of the server for it', 'ms', onProcessor);
+  add('first exec of a frozen 1 MiB', 'store: cached wake', wakes);
+  add('processor time of the server for it', 'store: processor time of a cached wake', onProcessor);
 }
 
 function addFreeze({ series, figures }: PartResult, size: string, found: Record<'upload' | 'freeze', Slices>): void {

@@ -8,11 +8,12 @@ import { performing, unlinkFile } from '../../base/effects.ts';
 import { parseStoreUrl, type StoreConnection } from '../../base/store-url.ts';
 import { isThereNow } from '../../base/strangers-file.ts';
 import { requireObjectName, requireObjectPrefix } from './object-names.ts';
-import { MOST_DOCUMENT_BYTES, type ObjectStore } from './object-store.ts';
+import { MOST_DOCUMENT_BYTES, type ObjectStore, type Transferred } from './object-store.ts';
 import { openDriver } from './open-driver.ts';
 import { probeTraits } from './probe.ts';
 import type { StoreDriver } from './store-driver.ts';
 import { objectTooLarge } from './store-errors.ts';
+import { leftByTransfer } from './transfer-garbage.ts';
 import { TransferProcesses } from './transfer-process.ts';
 import { downloadFile, objectPieces, uploadFile } from './transfers.ts';
 
@@ -29,6 +30,13 @@ export async function openObjectStore(url: string, connection: StoreConnection):
   const address = parseStoreUrl(url);
   const driver = await openDriver(address, connection);
   return objectStoreOf(address.url, driver, new TransferProcesses(address, connection));
+}
+
+/** A transfer in this process. */
+async function here(transfer: Promise<Transferred>): Promise<Transferred> {
+  const transferred = await transfer;
+  leftByTransfer(transferred.bytes);
+  return transferred;
 }
 
 /** A store over a driver. */
@@ -58,7 +66,7 @@ function objectStoreOf(url: string, driver: StoreDriver, processes: TransferProc
     upload: async (name, path, options = {}) =>
       changing('store_put', name, async () => {
         const { size } = await stat(path);
-        if (size <= SMALL_BYTES) return uploadFile(driver, name, path, options);
+        if (size <= SMALL_BYTES) return here(uploadFile(driver, name, path, options));
         const { signal, progress, ...task } = options;
         // The next one who purges this name removes what cannot be removed now.
         const clear = async () => void (await driver.purge(name, AbortSignal.timeout(CLEAR_MS)).catch(() => undefined));
@@ -72,7 +80,7 @@ function objectStoreOf(url: string, driver: StoreDriver, processes: TransferProc
       requireObjectName(name);
       const { signal, progress, ...task } = options;
       const isSmall = task.bytes !== undefined && task.bytes <= SMALL_BYTES && !task.packed && !task.expand;
-      if (isSmall) return downloadFile(driver, name, path, options);
+      if (isSmall) return here(downloadFile(driver, name, path, options));
       // A process that is ended says nothing of whether the file is its own.
       if (isThereNow(path)) throw Object.assign(new Error('EEXIST: open'), { code: 'EEXIST', syscall: 'open' });
       const clear = () => unlinkFile(path);
