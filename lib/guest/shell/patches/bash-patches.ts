@@ -12,6 +12,7 @@ import { AWK_VALUE_PATCHES } from './awk-value-patches.ts';
 import { ARITHMETIC_PATCHES } from './bash-arithmetic-patches.ts';
 import { COMMAND_PATCHES } from './bash-command-patches.ts';
 import { INPUT_PATCHES } from './bash-input-patches.ts';
+import { LANGUAGE_PATCHES } from './bash-language-patches.ts';
 import { MESSAGE_PATCHES } from './bash-message-patches.ts';
 import {
   AWK_FILE,
@@ -54,6 +55,9 @@ const ENDLESS_INPUTS = new URL('../endless-inputs.ts', import.meta.url).href;
 const POSIX_ERRORS = new URL('../posix-error.ts', import.meta.url).href;
 const HASH_ORDER = new URL('../hash-order.ts', import.meta.url).href;
 const GLOBS = new URL('../recursive-globs.ts', import.meta.url).href;
+const SELECT_LOOPS = new URL('../select-loops.ts', import.meta.url).href;
+const CALL_FRAMES = new URL('../call-frames.ts', import.meta.url).href;
+const TIME_FORMAT = new URL('../time-format.ts', import.meta.url).href;
 
 const CODEC = 'chunks/chunk-GN6CQ3J4.js';
 const ESCAPES = 'chunks/chunk-6D3WD6YU.js';
@@ -242,6 +246,7 @@ export const ALL_PATCHES: readonly BashPatch[] = [
   ...COMMAND_PATCHES,
   ...MESSAGE_PATCHES,
   ...TRACE_PATCHES,
+  ...LANGUAGE_PATCHES,
   ...AWK_PATCHES,
   ...AWK_VALUE_PATCHES,
   ...AWK_LANGUAGE_PATCHES,
@@ -266,7 +271,7 @@ export function patchedSource(file: string, read: () => string): string | null {
   if (changes.length === 0) return null;
   const source = changes.reduce(patched, read());
   const modules: Readonly<Record<string, string>> = {
-    [INTERPRETER_FILE]: `import*as $arrays from${JSON.stringify(MAPFILE_OPTIONS)};import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $uses from${JSON.stringify(USES)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $live from${JSON.stringify(LIVE_FILES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};import*as $keys from${JSON.stringify(HASH_ORDER)};import*as $inputs from${JSON.stringify(ENDLESS_INPUTS)};import*as $arithmetics from${JSON.stringify(ARITHMETIC_ERRORS)};import*as $lines from${JSON.stringify(ERROR_LINES)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
+    [INTERPRETER_FILE]: `import*as $arrays from${JSON.stringify(MAPFILE_OPTIONS)};import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $uses from${JSON.stringify(USES)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $live from${JSON.stringify(LIVE_FILES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};import*as $keys from${JSON.stringify(HASH_ORDER)};import*as $inputs from${JSON.stringify(ENDLESS_INPUTS)};import*as $arithmetics from${JSON.stringify(ARITHMETIC_ERRORS)};import*as $lines from${JSON.stringify(ERROR_LINES)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};import*as $select from${JSON.stringify(SELECT_LOOPS)};import*as $frames from${JSON.stringify(CALL_FRAMES)};import*as $time from${JSON.stringify(TIME_FORMAT)};`,
     [PRINTF_FILE]: `import*as $uses from${JSON.stringify(USES)};`,
     [SHELLS_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};`,
     [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};import*as $loose from${JSON.stringify(AWK_VALUES)};import*as $language from${JSON.stringify(AWK_LANGUAGE)};import*as $functions from${JSON.stringify(AWK_FUNCTIONS)};`,
