@@ -32,6 +32,7 @@ export const TEXT_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>> 
   sed: async () => (await import('./sed/sed.ts')).sed,
   shuf: async () => (await import('./shuf.ts')).shuf,
   sort: async () => (await import('./sort.ts')).sort,
+  split: async () => (await import('./split.ts')).split,
   tac: async () => (await import('./line-tools.ts')).tac,
   tail: async () => (await import('./head-tail.ts')).tail,
   tsort: async () => (await import('./filters.ts')).tsort,
