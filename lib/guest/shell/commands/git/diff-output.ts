@@ -7,6 +7,7 @@ import { latin1Of } from './git-output.ts';
 import { type ChangeContents, isSubmodule, patchText, submoduleText } from './patch-text.ts';
 import { quotedPath } from './quoted-path.ts';
 import type { Repository, TreeFile } from './repository.ts';
+import { type WordDiff, wordDiffOf } from './word-diff.ts';
 
 export const DIFF_OPTIONS = {
   'u,p,patch': 'flag',
@@ -28,6 +29,9 @@ export const DIFF_OPTIONS = {
   z: 'flag',
   'diff-filter': 'value',
   minimal: 'flag',
+  'word-diff': 'maybe',
+  'word-diff-regex': 'value',
+  'color-words': 'maybe',
 } as const satisfies OptionTable;
 
 const DEFAULT_CONTEXT = 3;
@@ -43,12 +47,15 @@ export interface DiffStyle {
   nul: boolean;
   /** Letters of the kinds of change that are shown; null for all. */
   filter: string | null;
+  /** Null: whole lines are shown. */
+  words: WordDiff | null;
 }
 
 /** `otherwise`: what is shown when no option says it. */
 export function diffStyle(line: CommandLine, otherwise: Kind[]): DiffStyle {
   if ((line.value('find-renames') ?? '') !== '') throw unsupported('a threshold for renames is');
   if (line.has('color') && !['', 'never', 'auto'].includes(line.value('color') ?? '')) throw unsupported('colors are');
+  if (line.has('color-words')) throw unsupported('colors are');
   const kinds = KINDS.filter(
     (kind) => line.has(kind) || (line.has('patch-with-stat') && ['patch', 'stat'].includes(kind)),
   );
@@ -62,6 +69,7 @@ export function diffStyle(line: CommandLine, otherwise: Kind[]): DiffStyle {
     fullIndex: line.has('full-index'),
     nul: line.has('z'),
     filter: line.value('diff-filter') ?? null,
+    words: wordDiffOf(line.value('word-diff'), line.value('word-diff-regex')),
   };
 }
 

@@ -23,10 +23,11 @@ export function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-export function lineChanges(before: readonly string[], after: readonly string[]): LineChange[] {
+/** `byIndent`: a change goes where its indent speaks for it, else as far down as it can. */
+export function lineChanges(before: readonly string[], after: readonly string[], byIndent = true): LineChange[] {
   const [old, fresh] = markedLines(before, after);
-  compact(old, fresh);
-  compact(fresh, old);
+  compact(old, fresh, byIndent);
+  compact(fresh, old, byIndent);
   const changes: LineChange[] = [];
   for (let at = 0, to = 0; at < before.length || to < after.length; ) {
     if (!old.changed[at] && !fresh.changed[to]) {
@@ -124,16 +125,16 @@ class Group {
   }
 }
 
-function compact(marked: MarkedLines, other: MarkedLines): void {
+function compact(marked: MarkedLines, other: MarkedLines, byIndent: boolean): void {
   const group = new Group(marked);
   const twin = new Group(other);
   do {
-    if (group.end > group.start) settle(marked, group, twin);
+    if (group.end > group.start) settle(marked, group, twin, byIndent);
   } while (group.next() && twin.next());
 }
 
 /** Slides one group to its place; merges it with those that it meets. */
-function settle(marked: MarkedLines, group: Group, twin: Group): void {
+function settle(marked: MarkedLines, group: Group, twin: Group, byIndent: boolean): void {
   let size: number;
   let earliestEnd: number;
   let matchingEnd: number;
@@ -153,6 +154,7 @@ function settle(marked: MarkedLines, group: Group, twin: Group): void {
     while (twin.end === twin.start && group.slideUp()) twin.previous();
     return;
   }
+  if (!byIndent) return;
   const best = bestEnd(marked.lines, group, earliestEnd, size);
   while (group.end > best && group.slideUp()) twin.previous();
 }

@@ -4,6 +4,7 @@ import { latin1Of } from './git-output.ts';
 import { type LineChange, lineChanges, linesOf } from './line-diff.ts';
 import { quotedPath } from './quoted-path.ts';
 import { SUBMODULE_MODE } from './repository.ts';
+import { type WordDiff, wordHunk } from './word-diff.ts';
 
 /** A changed file with the contents of both sides; an absent side is empty. */
 export interface ChangeContents {
@@ -21,14 +22,18 @@ export function isBinaryContent(content: Buffer): boolean {
   return content.subarray(0, SEARCHED_FOR_NUL).includes(0);
 }
 
-/** `context`: unchanged lines around a change. */
-export function patchText(
-  contents: ChangeContents,
-  { context, fullIndex = false }: { context: number; fullIndex?: boolean },
-): string {
+interface PatchStyle {
+  /** Unchanged lines around a change. */
+  context: number;
+  fullIndex?: boolean;
+  words?: WordDiff | null;
+}
+
+export function patchText(contents: ChangeContents, style: PatchStyle): string {
+  const { fullIndex = false } = style;
   const { change, before, after } = contents;
   if (change.status === 'T')
-    return patchText(half(contents, 'before'), { context }) + patchText(half(contents, 'after'), { context });
+    return patchText(half(contents, 'before'), style) + patchText(half(contents, 'after'), style);
   const [oldName, newName] = [quotedPath(`a/${change.from}`), quotedPath(`b/${change.path}`)];
   const lines = [`diff --git ${oldName} ${newName}`, ...modeLines(change)];
   const same = change.before?.oid === change.after?.oid;
@@ -38,7 +43,7 @@ export function patchText(
   const from = change.before === null ? '/dev/null' : oldName;
   const to = change.after === null ? '/dev/null' : newName;
   if (text) return joined([...lines, `Binary files ${from} and ${to} differ`]);
-  const hunks = hunksOf(before.toString('latin1'), after.toString('latin1'), context);
+  const hunks = hunksOf(before.toString('latin1'), after.toString('latin1'), style);
   if (hunks === '') return joined(lines);
   const tab = (name: string, path: string) => (path.includes(' ') && name !== '/dev/null' ? `${name}\t` : name);
   return joined([...lines, `--- ${tab(from, change.from)}`, `+++ ${tab(to, change.path)}`]) + hunks;
@@ -83,7 +88,7 @@ export function isSubmodule(mode: number | undefined): boolean {
   return mode === SUBMODULE_MODE;
 }
 
-function hunksOf(before: string, after: string, context: number): string {
+function hunksOf(before: string, after: string, { context, words = null }: PatchStyle): string {
   const [old, fresh] = [linesOf(before), linesOf(after)];
   const groups: LineChange[][] = [];
   for (const change of lineChanges(old, fresh)) {
@@ -92,14 +97,14 @@ function hunksOf(before: string, after: string, context: number): string {
       groups.at(-1)?.push(change);
     else groups.push([change]);
   }
-  return groups.map((group) => hunkText(old, fresh, group, context)).join('');
+  return groups.map((group) => hunkText(old, fresh, group, { context, words })).join('');
 }
 
 function hunkText(
   old: readonly string[],
   fresh: readonly string[],
   group: readonly LineChange[],
-  context: number,
+  { context, words }: Required<Pick<PatchStyle, 'context' | 'words'>>,
 ): string {
   const [first, last] = [group[0], group.at(-1)];
   if (first === undefined || last === undefined) return '';
@@ -118,6 +123,14 @@ function hunkText(
   for (; at < oldEnd; at += 1) lines.push(` ${old[at]}`);
   const heading = headingBefore(old, oldFrom);
   const head = `@@ -${span(oldFrom, oldEnd)} +${span(newFrom, newEnd)} @@${heading === '' ? '' : ` ${heading}`}\n`;
+  if (words)
+    return (
+      head +
+      wordHunk(
+        lines.map((line) => (line.endsWith('\n') ? line : `${line}\n`)),
+        words,
+      )
+    );
   return head + lines.map((line) => (line.endsWith('\n') ? line : `${line}\n\\ No newline at end of file\n`)).join('');
 }
 
