@@ -9,16 +9,31 @@ const DIRENT_TYPES: Readonly<Record<string, number>> = { dir: 4, file: 8, link: 
 export class InterpreterMemory {
   #memory: WebAssembly.Memory | null = null;
   #allocate: ((align: number, size: number) => number) | null = null;
+  #timeOut: ((timer: number, now: number) => void) | null = null;
+  /** Where the interpreter is told to look for signals. */
+  #checksSignals = 0;
 
   /** Takes the memory of a module, which is there now. */
   begin({ exports }: WebAssembly.Instance): void {
     this.#memory = exports.memory as WebAssembly.Memory;
     this.#allocate = exports.emscripten_builtin_memalign as (align: number, size: number) => number;
+    this.#timeOut = exports._emscripten_timeout as (timer: number, now: number) => void;
+    this.#checksSignals = (exports.Py_EMSCRIPTEN_SIGNAL_HANDLING as WebAssembly.Global).value as number;
   }
 
   /** The address of so many bytes more; 0 when there is no room. */
   allocate(align: number, size: number): number {
     return this.#allocate?.(align, size) ?? 0;
+  }
+
+  /** Whether the interpreter asks for signals between its instructions. */
+  setChecksSignals(checks: boolean): void {
+    if (this.#checksSignals !== 0) this.view.setInt32(this.#checksSignals, checks ? 1 : 0, true);
+  }
+
+  /** Raises the signal of a timer. */
+  raise(timer: number, now: number): void {
+    this.#timeOut?.(timer, now);
   }
 
   get heap(): Uint8Array {

@@ -15,6 +15,7 @@ import {
   type StreamOperations,
   workerStreams,
 } from './interpreter-streams.ts';
+import { InterpreterTimers } from './interpreter-timers.ts';
 import { FLAGS, UMASK_PATH, wasiError } from './wasi.ts';
 import type { WorkerCalls } from './worker-calls.ts';
 
@@ -38,6 +39,7 @@ export class InterpreterSystem {
   readonly #worker: WorkerCalls;
   readonly #operations: StreamOperations;
   readonly #stdin: Uint8Array;
+  readonly timers: InterpreterTimers;
   #cwd: string;
   #mask = 0o022;
   #files: EmscriptenFiles | null = null;
@@ -47,6 +49,7 @@ export class InterpreterSystem {
     this.#worker = worker;
     this.#memory = memory;
     this.#operations = workerStreams(worker, memory);
+    this.timers = new InterpreterTimers(memory);
     this.#stdin = stdin;
     this.#cwd = cwd;
   }
@@ -158,6 +161,7 @@ export class InterpreterSystem {
         return this.#chmod(this.#path(at, pointer), mode);
       },
       __syscall_fchown32: () => 0,
+      _Py_CheckEmscriptenSignals_Helper: () => this.timers.check(),
       // The names only: what `localtime` answers is UTC too.
       _tzset_js: (zone = 0, daylight = 0, standard = 0, summer = 0) => {
         for (const at of [zone, daylight]) this.#memory.view.setUint32(at, 0, true);
@@ -244,7 +248,7 @@ export class InterpreterSystem {
   }
 
   #chmod(path: string, mode: number): number {
-    if (takesErrorText(path, this.#memory.view)) return 0;
+    if (takesErrorText(path, this.#memory.view) || this.timers.takes(path, mode)) return 0;
     if (path !== UMASK_PATH) return this.#askPath('chmod', path, mode);
     this.#mask = mode & 0o777;
     return 0;

@@ -17,6 +17,8 @@ const PROGRAM = '/lib/program.py';
 /** What CPython always says when it starts here. */
 const NOISE = ['Could not find platform', 'LLVM Profile Error'];
 const CRASHED_EXIT = 1;
+/** What a shell says of a program that a timer's signal has ended. */
+const ALARM = 'Alarm clock\n';
 
 interface PythonModule {
   FS: EmscriptenFiles;
@@ -58,7 +60,9 @@ async function run({ memory: shared, args, program, stdin, cwd }: InterpreterSta
     },
   });
   if (program !== null) python.FS.writeFile(PROGRAM, program);
-  system.exit(exitCodeOf(python, program === null ? args : [PROGRAM, ...args], system));
+  const exitCode = exitCodeOf(python, program === null ? args : [PROGRAM, ...args], system);
+  if (system.timers.isRaising) system.print(2, Buffer.from(ALARM));
+  system.exit(exitCode);
 }
 
 function exitCodeOf(python: PythonModule, args: string[], system: InterpreterSystem): number {

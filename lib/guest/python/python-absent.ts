@@ -2,6 +2,7 @@
  * Parts of Python's library that lean on what a sandbox has not: sockets, threads, processes and the files of a build.
  * A socket would end the interpreter without a word. Knows nothing of requests, which are python-network.ts.
  */
+import { TIMER_LINES } from './interpreter-timers.ts';
 import { BUILD_DATA } from './python-platform.ts';
 
 /** By the name of a module: lines that are run in it when it has been imported. */
@@ -28,6 +29,7 @@ const AFTER_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'BaseSelectorEventLoop._csock = BaseSelectorEventLoop._ssock = None',
     'BaseSelectorEventLoop._make_self_pipe = BaseSelectorEventLoop._close_self_pipe = lambda self: None',
   ],
+  signal: TIMER_LINES,
   // `subprocess` said that the system of its build has no processes.
   subprocess: [
     'def _refuse(self, *args, **options): os.system("")',

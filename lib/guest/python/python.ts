@@ -8,12 +8,13 @@ import type { Run } from '../../workers/protocol/call.ts';
 import { decodeBytesToUtf8, defineCommand, latin1FromBytes } from '../shell/bash.ts';
 import type { GuestFiles } from '../shell/guest-files.ts';
 import type { Outlet } from '../shell/outlets.ts';
-import { posixError } from '../shell/posix-error.ts';
+import { isDenied, posixError } from '../shell/posix-error.ts';
 import { DATABASE_SETUP, SQLITE_PORT } from '../sqlite/python-finder.ts';
 import { LazyPythonPort } from '../sqlite/python-import.ts';
 import { ERROR_NUMBERS_SETUP } from './error-numbers.ts';
 import { runInterpreter } from './interpreter.ts';
 import { InterpreterFiles } from './interpreter-files.ts';
+import { SLEEP_SETUP } from './interpreter-timers.ts';
 import { ABSENT_SETUP } from './python-absent.ts';
 import { type PythonArguments, pythonArguments } from './python-arguments.ts';
 import { NETWORK_SETUP, PythonNetworkPort } from './python-network.ts';
@@ -102,6 +103,7 @@ export function pythonSource(
     ...NETWORK_SETUP,
     ...PLATFORM_SETUP,
     ...ABSENT_SETUP,
+    ...SLEEP_SETUP,
     ...moduleSearch(search),
     ...(warnings.length === 0 ? [] : [' import warnings', ` warnings._processoptions(${JSON.stringify(warnings)})`]),
     ` file, source = ${JSON.stringify(file)}, base64.b64decode("${encoded}").decode()`,
@@ -236,9 +238,9 @@ async function runPython(
       let source: string;
       try {
         source = await context.fs.readFile(file);
-      } catch {
-        // Python reports every read error with these words.
-        const stderr = `${name}: can't open file '${file}': [Errno 2] No such file or directory\n`;
+      } catch (error) {
+        const why = isDenied(error) ? '[Errno 13] Permission denied' : '[Errno 2] No such file or directory';
+        const stderr = `${name}: can't open file '${file}': ${why}\n`;
         return { stdout: '', stderr, exitCode: USAGE_EXIT };
       }
       const folder = file.slice(0, Math.max(1, file.lastIndexOf('/')));

@@ -3,6 +3,7 @@ import { isWinterdockError } from '../../base/errors.ts';
 
 /** The words of GNU's tools. */
 export const POSIX_REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'Permission denied',
   EBUSY: 'Device or resource busy',
   EEXIST: 'File exists',
   EFBIG: 'File too large',
@@ -23,6 +24,11 @@ export const POSIX_REASONS: Readonly<Record<string, string>> = {
 /** `ENOENT: no such file or directory, '/workspace/a'`. */
 export function posixError(code: string, what: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${what}, '${path}'`), { code });
+}
+
+/** Whether it is an error of permissions. */
+export function isDenied(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EACCES';
 }
 
 /** The words of GNU's tools for a POSIX error; undefined for any other. */
