@@ -4,6 +4,7 @@
  */
 import type { FileInUse } from '../../vfs/file-table.ts';
 import type { Overlay } from '../../vfs/overlay.ts';
+import { MAY, requireBits } from '../shell/file-permissions.ts';
 import type { FilePort, GuestFiles } from '../shell/guest-files.ts';
 import type { ResolvedPath } from '../shell/guest-paths.ts';
 import { asPosix } from '../shell/posix-error.ts';
@@ -136,9 +137,11 @@ export class InterpreterFiles {
       if (entry.kind === 'link') throw new Refused('ELOOP');
       if (entry.kind === 'dir') {
         if (writes || isNew) throw new Refused('EISDIR');
+        requireBits(entry.mode, MAY.read, path);
         return this.#add({ kind: 'dir', path: found.path, listed: null }, KINDS.dir);
       }
       if ((flags & FLAGS.directory) !== 0) throw new Refused('ENOTDIR');
+      requireBits(entry.mode, bitsOf(flags), path);
     }
     const file = this.#files.openFile(address.path, address.volume);
     try {
@@ -213,6 +216,7 @@ export class InterpreterFiles {
     const { address, entry } = this.#paths.existing(path);
     if (address === null) throw new Refused('EACCES');
     if (entry?.kind === 'dir') throw new Refused('EISDIR');
+    requireBits(entry?.mode ?? 0, MAY.write, path);
     const file = this.#files.openFile(address.path, address.volume);
     try {
       return this.#truncate(file, size);
@@ -265,6 +269,13 @@ export class InterpreterFiles {
     }
     return { value: at < handle.listed.length ? at : -1, data: Buffer.from(JSON.stringify(some)) };
   }
+}
+
+/** What the mode of a file has to allow for it to be opened so. */
+function bitsOf(flags: number): number {
+  const access = flags & FLAGS.access;
+  const isChanged = access !== 0 || (flags & FLAGS.truncate) !== 0;
+  return (access === 1 ? 0 : MAY.read) | (isChanged ? MAY.write : 0);
 }
 
 /** Throws EILSEQ for a name that is not UTF-8: it would be stored under another one. */

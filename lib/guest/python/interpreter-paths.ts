@@ -5,6 +5,7 @@
 import type { Overlay } from '../../vfs/overlay.ts';
 import { ancestorsOf, parentPath } from '../../vfs/paths.ts';
 import type { VfsAddress, VfsEntry } from '../../vfs/types.ts';
+import { MAY, requireBits, requireChangeable } from '../shell/file-permissions.ts';
 import type { GuestFiles } from '../shell/guest-files.ts';
 import { normalizePath, type ResolvedPath } from '../shell/guest-paths.ts';
 import { asPosix } from '../shell/posix-error.ts';
@@ -15,7 +16,6 @@ export const KINDS = { dir: 0o040000, file: 0o100000, link: 0o120000, device: 0o
 const MAX_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 4096;
 export const BLOCK_BYTES = 4096;
-const EXECUTABLE = 0o111;
 export const PERMISSIONS = 0o7777;
 /** Devices that end nowhere. */
 export const ENDLESS = ['/dev/zero', '/dev/full'];
@@ -117,6 +117,7 @@ export class InterpreterPaths {
     const above = this.#files.entry(parentPath(found.address.path), found.address.volume);
     if (above === null) throw this.missing(found);
     if (above.kind !== 'dir') throw new Refused('ENOTDIR');
+    requireBits(above.mode, MAY.write | MAY.enter, found.path);
   }
 
   stat(path: string, follow: boolean): Stat {
@@ -134,9 +135,10 @@ export class InterpreterPaths {
   access(path: string, needs: number): SystemAnswer {
     const found = this.existing(path);
     const { mode } = this.stat(found.path, true);
-    const isFolder = found.entry?.kind === 'dir';
-    if ((needs & 1) !== 0 && !isFolder && (mode & EXECUTABLE) === 0) throw new Refused('EACCES');
+    const bits = (found.address === null ? mode : mode >> 6) & 7;
+    if ((needs & 5 & ~bits) !== 0) throw new Refused('EACCES');
     if ((needs & 2) !== 0 && found.address === null) throw new Refused('EROFS');
+    if ((needs & 2 & ~bits) !== 0) throw new Refused('EACCES');
     return {};
   }
 
@@ -144,6 +146,7 @@ export class InterpreterPaths {
     const found = this.existing(path);
     const { address } = found;
     if (address !== null) {
+      requireBits(found.entry?.mode ?? 0, MAY.read, path);
       const children = asPosix(path, () => this.#files.readdir(address.path, address.volume));
       return children.map((child) => [child.path.slice(child.path.lastIndexOf('/') + 1), child.kind]);
     }
@@ -164,6 +167,7 @@ export class InterpreterPaths {
   owned({ address, path }: ResolvedPath): VfsAddress {
     if (address === null) throw new Refused('EACCES');
     if (address.path === '/') throw new Refused(path === '/' ? 'EACCES' : 'EBUSY');
+    requireChangeable(this.#files, address, path);
     return address;
   }
 
@@ -222,6 +226,7 @@ export class InterpreterPaths {
     const { entry, address, path: at } = this.existing(path);
     const isFolder = address === null ? this.#guest.virtualFiles.list(at) !== null : entry?.kind === 'dir';
     if (!isFolder) throw new Refused('ENOTDIR');
+    if (entry !== null) requireBits(entry.mode, MAY.enter, path);
     return at;
   }
 }

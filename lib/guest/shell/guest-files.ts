@@ -5,13 +5,15 @@
 import type { ByteString, FsStat, IFileSystem, RmOptions } from 'just-bash';
 import { ancestorsOf, parentPath } from '../../vfs/paths.ts';
 import type { Tree } from '../../vfs/tree.ts';
-import type { VfsAddress, VfsEntry } from '../../vfs/types.ts';
+import type { VfsAddress } from '../../vfs/types.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
 import { bytesOfText, textOfBytes } from '../../workers/protocol/byte-text.ts';
 import { noteContent } from '../../workers/protocol/transfer-limit.ts';
 import { unsafeBytesFromLatin1 } from './bash.ts';
 import type { ShellState } from './descriptor-files.ts';
 import { bufferOf, bytesOf, type Content, type Encoding, encodingOf, isText } from './file-content.ts';
+import { MAY, requireBits, requireChangeable, requireEmptiable } from './file-permissions.ts';
+import { guestStat, PORT_STAT } from './file-stat.ts';
 import { normalizePath, type ResolvedPath, requireWellFormed, resolveGuestPath } from './guest-paths.ts';
 import { isCopy, type OutputSinks } from './output-sinks.ts';
 import { asPosix, posixError } from './posix-error.ts';
@@ -37,6 +39,8 @@ export class GuestFiles implements IFileSystem {
   readonly #ports = new Map<string, FilePort>();
   #vfs: Tree;
   #cwd = '/';
+  /** What the call has made under a mask that forbids to write: it is open until its mode is set. */
+  readonly #made = new Set<string>();
 
   /** `commands`: names that appear in `/bin`. */
   constructor(vfs: Tree, commands: readonly string[], sinks: OutputSinks) {
@@ -87,6 +91,7 @@ export class GuestFiles implements IFileSystem {
 
   /** Switches to another tree; each call has its own. */
   setTree(vfs: Tree): void {
+    this.#made.clear();
     this.#vfs = vfs;
   }
 
@@ -109,6 +114,7 @@ export class GuestFiles implements IFileSystem {
     if (address === null) return descriptors.endless(at) ?? bytesOfText(this.#virtualFile(at, path));
     if (entry === null) throw posixError('ENOENT', 'no such file or directory', path);
     if (entry.kind === 'dir') throw posixError('EISDIR', 'illegal operation on a directory', path);
+    requireBits(entry.mode, MAY.read, path);
     noteContent(entry.size);
     return this.#vfs.get(address.path, address.volume) ?? new Uint8Array(0);
   }
@@ -174,6 +180,8 @@ export class GuestFiles implements IFileSystem {
     const made = [...ancestorsOf(address.path), address.path].filter(
       (above) => above !== '/' && this.#vfs.entry(above, address.volume) === null,
     );
+    const [top] = made;
+    if (top !== undefined) requireChangeable(this.#vfs, { volume: address.volume, path: top }, path);
     asPosix(path, () => this.#vfs.mkdir(address.path, address.volume, { recursive: options.recursive ?? false }));
     for (const one of made) this.#mask({ volume: address.volume, path: one }, 0o777);
   }
@@ -188,6 +196,7 @@ export class GuestFiles implements IFileSystem {
     if (address === null) return this.#virtualDirectory(at, path);
     if (entry === null) throw posixError('ENOENT', 'no such file or directory', path);
     if (entry.kind !== 'dir') throw posixError('ENOTDIR', 'not a directory', path);
+    requireBits(entry.mode, MAY.read, path);
     return this.#vfs.readdir(address.path, address.volume).map((child) => ({
       name: child.path.slice(child.path.lastIndexOf('/') + 1),
       isFile: child.kind === 'file',
@@ -205,6 +214,8 @@ export class GuestFiles implements IFileSystem {
     }
     const address = writable(found, path);
     if (address.path === '/') throw posixError('EBUSY', 'a volume can be emptied, not removed', path);
+    requireChangeable(this.#vfs, address, path);
+    if (options.recursive) requireEmptiable(this.#vfs, address, path);
     asPosix(path, () => {
       if (found.entry?.kind === 'dir' && !options.recursive) this.#vfs.rmdir(address.path, address.volume);
       else this.#vfs.delete(address.path, address.volume, { recursive: options.recursive ?? false });
@@ -232,6 +243,7 @@ export class GuestFiles implements IFileSystem {
     if (from.address !== null && from.entry === null) throw posixError('ENOENT', 'no such file or directory', source);
     const [moved, to] = [writable(from, source), writable(this.#find(target, false), target)];
     if (moved.path === '/' || to.path === '/') throw posixError('EBUSY', 'a volume cannot be moved', source);
+    requireChangeable(this.#vfs, moved, source);
     this.#requireDirectory(to, target);
     asPosix(target, () => this.#vfs.move(moved, to, { replace: true }));
   }
@@ -262,6 +274,7 @@ export class GuestFiles implements IFileSystem {
 
   async chmod(path: string, mode: number): Promise<void> {
     const address = this.#existing(path);
+    this.#made.clear();
     if (address.path !== '/') asPosix(path, () => this.#vfs.chmod(address.path, mode & 0o7777, address.volume));
   }
 
@@ -312,13 +325,15 @@ export class GuestFiles implements IFileSystem {
   #mask({ path, volume }: VfsAddress, mode: number): void {
     const { umask } = this.#virtualFiles.descriptors.state ?? {};
     if (umask === undefined || umask === USUAL_MASK) return;
-    asPosix(path, () => this.#vfs.chmod(path, mode & ~Number.parseInt(umask, 8), volume));
+    const left = mode & ~Number.parseInt(umask, 8);
+    if ((left & MAY.write) === 0) this.#made.add(`/${volume}${path}`);
+    asPosix(path, () => this.#vfs.chmod(path, left, volume));
   }
 
   async #stat(path: string, follow: boolean): Promise<FsStat> {
     if (this.#ports.has(path)) return PORT_STAT;
     const { address, entry, path: at } = this.#find(path, follow);
-    const stat = address === null ? this.#virtualFiles.stat(at) : entry && processStat(address, entry);
+    const stat = address === null ? this.#virtualFiles.stat(at) : entry && guestStat(address, entry);
     if (stat === null) throw posixError('ENOENT', 'no such file or directory', path);
     return stat;
   }
@@ -338,6 +353,7 @@ export class GuestFiles implements IFileSystem {
     const address = writable(found, path);
     if (found.entry?.kind === 'dir') throw posixError('EISDIR', 'illegal operation on a directory', path);
     if (found.entry === null) this.#requireDirectory(address, path);
+    else if (!this.#made.has(found.path)) requireBits(found.entry.mode, MAY.write, path);
     return address;
   }
 
@@ -345,6 +361,7 @@ export class GuestFiles implements IFileSystem {
     const above = asPosix(path, () => this.#vfs.entry(parentPath(address.path), address.volume));
     if (above === null) throw posixError('ENOENT', 'no such file or directory', path);
     if (above.kind !== 'dir') throw posixError('ENOTDIR', 'not a directory', path);
+    requireBits(above.mode, MAY.write | MAY.enter, path);
   }
 
   #virtualFile(at: string, path: string): string {
@@ -372,29 +389,8 @@ export class GuestFiles implements IFileSystem {
   }
 }
 
-const PORT_STAT: FsStat = {
-  isFile: true,
-  isDirectory: false,
-  isSymbolicLink: false,
-  mode: 0o666,
-  size: 0,
-  mtime: new Date(0),
-};
-
 /** The address of a change. Throws EROFS outside the volumes. */
 function writable(found: ResolvedPath, path: string): VfsAddress {
   if (found.address === null) throw posixError('EROFS', 'read-only file system', path);
   return found.address;
-}
-
-function processStat(address: VfsAddress, entry: VfsEntry): FsStat {
-  return {
-    isFile: entry.kind === 'file',
-    isDirectory: entry.kind === 'dir',
-    isSymbolicLink: entry.kind === 'link',
-    mode: entry.mode,
-    size: entry.size,
-    mtime: new Date(entry.mtime * 1000),
-    identity: `/${address.volume}${address.path}`,
-  };
 }

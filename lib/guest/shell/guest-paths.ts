@@ -7,6 +7,7 @@ import { ancestorsOf, parseVfsPath } from '../../vfs/paths.ts';
 import type { Tree } from '../../vfs/tree.ts';
 import type { VfsAddress, VfsEntry } from '../../vfs/types.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
+import { requireWay } from './file-permissions.ts';
 import { posixError } from './posix-error.ts';
 
 /** The limit of Linux. */
@@ -49,7 +50,7 @@ function addressOf(path: string): VfsAddress | null {
 
 /**
  * Resolves a path. Follows a link in the last segment unless `follow` is false. `linkOf`: where a link outside the
- * volumes leads. Throws ELOOP, and the VFS's own errors.
+ * volumes leads. Throws ELOOP, EACCES, and the VFS's own errors.
  */
 export function resolveGuestPath(
   vfs: Tree,
@@ -68,6 +69,7 @@ export function resolveGuestPath(
       continue;
     }
     const entry = vfs.entry(address.path, address.volume);
+    requireWay(vfs, address, given);
     // An entry's parents are directories, so no link is on the way.
     if (entry && (entry.kind !== 'link' || !follow)) return { path, address, entry };
     const next = entry ? targetOf(path, entry) : throughLink(vfs, address);

@@ -93,15 +93,17 @@ function argumentsOf(name: string, rest: string[], options: Options, input: () =
 }
 
 /**
- * Runs a file as a program: by the program that its `#!` line names, or by bash. `typed`: its name as it was typed.
+ * Runs a file as a program: by the program that its `#!` line names, or by bash. `typed`: its name as it was typed;
+ * `content`: null where it cannot be read.
  */
 export async function runFile(
   typed: string,
-  content: string,
+  content: string | null,
   args: readonly string[],
   isProgram: (name: string) => boolean,
   run: (name: string, args: string[]) => Promise<Ended>,
 ): Promise<Ended> {
+  if (content === null) return { stdout: '', stderr: `bash: ${typed}: Permission denied\n`, exitCode: 126 };
   const [, interpreter = '/bin/bash', option = ''] =
     /^#![ \t]*([^ \t\n]+)(?:[ \t]+(.*?))?[ \t]*(?:\n|$)/.exec(content) ?? [];
   const base = interpreter.slice(interpreter.lastIndexOf('/') + 1);

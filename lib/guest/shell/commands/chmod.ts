@@ -42,7 +42,8 @@ export const chmod: OwnCommand = {
       await call.changes.chmod(info.path, mode);
       if (has('v') || (has('c') && mode !== info.mode)) call.print(told(name, info.mode, mode));
       if (!has('R') || info.kind !== 'dir') return;
-      for (const child of call.files.children(info.path))
+      const unread = (error: unknown) => call.fail(`cannot read directory ${inQuotes(name)}: ${reasonOf(error)}`);
+      for (const child of call.files.childrenOr(info.path, unread) ?? [])
         if (child.kind !== 'link') await change(`${name.replace(/(?<=.)\/+$/, '')}/${child.name}`, child);
     };
     for (const name of files) {

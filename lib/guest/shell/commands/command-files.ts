@@ -6,6 +6,7 @@ import type { IFileSystem } from 'just-bash';
 import type { Tree } from '../../../vfs/tree.ts';
 import type { VfsAddress, VfsEntry } from '../../../vfs/types.ts';
 import { noteContent } from '../../../workers/protocol/transfer-limit.ts';
+import { MAY, requireBits } from '../file-permissions.ts';
 import { normalizePath, type ResolvedPath } from '../guest-paths.ts';
 import type { OutputSinks } from '../output-sinks.ts';
 import { asPosix, posixError } from '../posix-error.ts';
@@ -99,8 +100,25 @@ export class CommandFiles {
     }
   }
 
-  /** The children of a directory, by name. Throws ENOENT and ENOTDIR. */
+  /** The children of a directory, by name. Throws ENOENT, ENOTDIR and EACCES. */
   children(path: string): NamedFile[] {
+    const { entry } = this.#system.files().resolve(path);
+    if (entry?.kind === 'dir') requireBits(entry.mode, MAY.read, path);
+    return this.counted(path);
+  }
+
+  /** The same; null, with what `told` is given said of it, where it cannot be read. */
+  childrenOr(path: string, told: (reason: unknown) => void): NamedFile[] | null {
+    try {
+      return this.children(path);
+    } catch (error) {
+      told(error);
+      return null;
+    }
+  }
+
+  /** The same for what counts files whose names are not asked for: no mode forbids it. */
+  counted(path: string): NamedFile[] {
     const tree = this.#system.files().tree;
     const { address, entry, path: at } = this.#system.files().resolve(path);
     if (address === null) {
@@ -135,6 +153,7 @@ export class CommandFiles {
     }
     if (entry.kind === 'dir') throw posixError('EISDIR', 'illegal operation on a directory', path);
     if (path.endsWith('/')) throw posixError('ENOTDIR', 'not a directory', path);
+    requireBits(entry.mode, MAY.read, path);
     noteContent(entry.size);
     const bytes = tree.get(address.path, address.volume) ?? new Uint8Array(0);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -143,6 +162,7 @@ export class CommandFiles {
   /** The content of a file that was listed. */
   content(info: FileStatus): Buffer {
     if (info.address === null) return this.read(info.path);
+    requireBits(info.mode, MAY.read, info.path);
     const { path, volume } = info.address;
     const bytes = this.#system.files().tree.get(path, volume) ?? new Uint8Array(0);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -151,7 +171,7 @@ export class CommandFiles {
   /** The number of links of a directory: itself, its entry and its subdirectories. */
   links(info: FileStatus): number {
     if (info.kind !== 'dir') return 1;
-    return 2 + this.children(info.path).filter(({ kind }) => kind === 'dir').length;
+    return 2 + this.counted(info.path).filter(({ kind }) => kind === 'dir').length;
   }
 
   #virtual(at: string): FileStatus | null {

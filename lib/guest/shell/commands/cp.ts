@@ -59,6 +59,7 @@ export const cp: OwnCommand = {
       asks: options.findLast(({ key }) => key === 'n' || key === 'i')?.key === 'i',
       verbose: has('v'),
       removeFirst: has('remove-destination') || (has('f') && has('s', 'l')),
+      force: has('f'),
       backup: has('b', 'S') ? (value('S') ?? '~') : null,
       makes: has('s') ? 'symbolic' : has('l') ? 'hard' : 'copy',
       onlyAttributes: has('attributes-only'),

@@ -166,6 +166,7 @@ export const install: OwnCommand = {
         asks: false,
         verbose: has('v'),
         removeFirst: true,
+        force: false,
         backup: has('b') ? (value('S') ?? '~') : null,
         makes: 'copy',
         onlyAttributes: false,

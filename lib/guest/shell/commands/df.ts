@@ -90,7 +90,7 @@ async function rowOf(call: CommandCall, { target, file }: { target: string; file
 
 async function bytesBelow(call: CommandCall, folder: FileStatus): Promise<number> {
   let sum = 0;
-  for (const child of call.files.children(folder.path)) {
+  for (const child of call.files.counted(folder.path)) {
     await call.turn();
     sum += child.kind === 'dir' ? await bytesBelow(call, child) : child.size;
   }

@@ -110,7 +110,8 @@ async function usageOf(
     return own;
   }
   let [sum, below] = [own, 0];
-  for (const child of call.files.children(info.path)) {
+  const told = (error: unknown) => call.fail(`cannot read directory ${inQuotes(name)}: ${reasonOf(error)}`);
+  for (const child of call.files.childrenOr(info.path, told) ?? []) {
     if (settings.excluded.some((glob) => glob.test(child.name))) continue;
     const path = name.endsWith('/') ? name + child.name : `${name}/${child.name}`;
     const followed = settings.follow && child.kind === 'link' ? call.files.look(child.path) : child;

@@ -2,6 +2,7 @@
 import type { Answers } from './answers.ts';
 import type { FileStatus } from './command-files.ts';
 import { type CommandCall, inQuotes, reasonOf } from './own-command.ts';
+import { replaceFile } from './replaced-file.ts';
 
 export interface CopySettings {
   recursive: boolean;
@@ -14,6 +15,8 @@ export interface CopySettings {
   asks: boolean;
   verbose: boolean;
   removeFirst: boolean;
+  /** What may not be written gives way. */
+  force: boolean;
   /** What stands behind the name of a file that is kept when another takes its place. */
   backup: string | null;
   makes: 'copy' | 'symbolic' | 'hard';
@@ -73,7 +76,9 @@ async function copyDirectory(
     call.fail(`cannot overwrite non-directory ${inQuotes(target)} with directory ${inQuotes(source)}`);
     return;
   }
-  const children = call.files.children(info.path);
+  const told = (error: unknown) => call.fail(`cannot access ${inQuotes(source)}: ${reasonOf(error)}`);
+  const children = call.files.childrenOr(info.path, told);
+  if (children === null) return;
   if (there === null) {
     await call.changes.mkdir(path);
     if (settings.verbose) call.print(`${inQuotes(source)} -> ${inQuotes(target)}\n`);
@@ -101,13 +106,27 @@ async function copyFile(
   else if (info.kind === 'link') await call.changes.symlink(info.target ?? '', path);
   else if (settings.onlyAttributes) {
     if (there === null) await call.changes.writeFile(path, new Uint8Array(0));
-  } else await call.changes.writeFile(path, await call.input(source === '-' ? './-' : source));
+  } else {
+    const content = await readSource(call, source);
+    if (content === null) return;
+    if (settings.force) await replaceFile(call.changes, path, content);
+    else await call.changes.writeFile(path, content);
+  }
   if (settings.verbose) call.print(`${inQuotes(source)} -> ${inQuotes(target)}\n`);
   if (device || settings.makes !== 'copy') return;
   const made = call.files.info(path, info.kind !== 'link');
   if (info.kind !== 'link' && (there === null || settings.preserveMode))
     await call.changes.chmod(path, settings.preserveMode ? info.mode : info.mode & ~call.files.umask);
   if (settings.preserveTime) call.files.setTime(made, info.mtime);
+}
+
+async function readSource(call: CommandCall, source: string): Promise<Buffer | null> {
+  try {
+    return await call.input(source === '-' ? './-' : source);
+  } catch (error) {
+    call.fail(`cannot open ${inQuotes(source)} for reading: ${reasonOf(error)}`);
+    return null;
+  }
 }
 
 /** Whether what is at the target may be replaced; it is then out of the way where it must be. */

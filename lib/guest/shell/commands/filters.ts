@@ -1,5 +1,6 @@
 /** `tsort`, `envsubst`, `dos2unix`, `unix2dos`, `sum`: small filters of text. */
 import { type CommandCall, marked, type OwnCommand, reasonOf } from './own-command.ts';
+import { replaceFile } from './replaced-file.ts';
 import { textInputs } from './text-inputs.ts';
 
 export const tsort: OwnCommand = {
@@ -142,7 +143,8 @@ function lineEndings(change: (text: string) => string, to: string): OwnCommand {
             call.warn(
               `${call.name}: converting file ${name} to ${target === name ? '' : `file ${target} in `}${to} format...\n`,
             );
-          await call.changes.writeFile(call.path(target), Buffer.from(change(bytes.toString('latin1')), 'latin1'));
+          const changed = Buffer.from(change(bytes.toString('latin1')), 'latin1');
+          await replaceFile(call.changes, call.path(target), changed);
         } catch (error) {
           call.fail(`${name}: ${reasonOf(error)}`, 2);
         }

@@ -267,7 +267,9 @@ function tableOf({ form, columns, hasTitle }: Asked, rows: readonly Row[]): stri
   } else if (form === 'full') {
     if (hasTitle) lines.push('UID        PID  PPID  C STIME TTY          TIME CMD');
     for (const { pid, ppid, words } of rows)
-      lines.push(`user     ${String(pid).padStart(5)} ${String(ppid).padStart(5)}  0 00:00 ?        ${NO_TIME} ${words}`);
+      lines.push(
+        `user     ${String(pid).padStart(5)} ${String(ppid).padStart(5)}  0 00:00 ?        ${NO_TIME} ${words}`,
+      );
   } else {
     if (hasTitle) lines.push('  PID TTY          TIME CMD');
     for (const { pid, name } of rows) lines.push(`${String(pid).padStart(5)} ?        ${NO_TIME} ${name}`);

@@ -124,4 +124,9 @@ export const MESSAGE_PATCHES: readonly BashPatch[] = [
   ...PROGRAM_PATCHES,
   ...SHIFT_PATCHES,
   ...SYNOPSIS_PATCHES,
+  // A directory that may not be entered.
+  change(
+    'try{if(!(await e.fs.stat(c)).isDirectory)return D(`bash: cd: ${n}: Not a directory\n`)}catch{return D(`bash: cd: ${n}: No such file or directory\n`)}}',
+    'try{let $found=await e.fs.stat(c);if(!$found.isDirectory)return D(`bash: cd: ${n}: Not a directory\n`);if(!($found.mode&64))return D(`bash: cd: ${n}: Permission denied\n`)}catch($error){return D(`bash: cd: ${n}: ${$posix.reasonFor($error)??"No such file or directory"}\n`)}}',
+  ),
 ];

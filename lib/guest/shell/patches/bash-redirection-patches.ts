@@ -84,8 +84,8 @@ const INPUT_PATCHES: readonly BashPatch[] = [
   },
   ...(['bash', 'sh'] as const).map((name) => ({
     file: SHELLS_FILE,
-    from: `return await c(n,o,i,e,{source:o})}catch{let $info=await e.fs.stat(e.fs.resolvePath(e.cwd,o)).catch(()=>null);return $info?.isDirectory?{stdout:"",stderr:\`\${o}: \${o}: Is a directory\n\`,exitCode:126}:{stdout:"",stderr:\`${name}:`,
-    to: `return await c(n,o,i,e,{source:o,readsInput:${INPUT}.test(o)})}catch{let $info=await e.fs.stat(e.fs.resolvePath(e.cwd,o)).catch(()=>null);return $info?.isDirectory?{stdout:"",stderr:\`\${o}: \${o}: Is a directory\n\`,exitCode:126}:{stdout:"",stderr:\`${name}:`,
+    from: `return await c(n,o,i,e,{source:o})}catch($why){let $info=await e.fs.stat(e.fs.resolvePath(e.cwd,o)).catch(()=>null);return $info?.isDirectory?{stdout:"",stderr:\`\${o}: \${o}: Is a directory\n\`,exitCode:126}:{stdout:"",stderr:\`${name}:`,
+    to: `return await c(n,o,i,e,{source:o,readsInput:${INPUT}.test(o)})}catch($why){let $info=await e.fs.stat(e.fs.resolvePath(e.cwd,o)).catch(()=>null);return $info?.isDirectory?{stdout:"",stderr:\`\${o}: \${o}: Is a directory\n\`,exitCode:126}:{stdout:"",stderr:\`${name}:`,
   })),
 ];
 

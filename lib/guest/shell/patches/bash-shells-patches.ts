@@ -23,7 +23,7 @@ export const SHELLS_PATCHES: readonly BashPatch[] = [
     {
       file: SHELLS_FILE,
       from: `return c(n,o,i,e)}catch{return{stdout:"",stderr:\`${name}: \${o}: No such file or directory\n\`,exitCode:127}}`,
-      to: `return await c(n,o,i,e,{source:o})}catch{let $info=await e.fs.stat(e.fs.resolvePath(e.cwd,o)).catch(()=>null);return $info?.isDirectory?{stdout:"",stderr:\`\${o}: \${o}: Is a directory\n\`,exitCode:126}:{stdout:"",stderr:\`${name}: \${o}: No such file or directory\n\`,exitCode:127}}`,
+      to: `return await c(n,o,i,e,{source:o})}catch($why){let $info=await e.fs.stat(e.fs.resolvePath(e.cwd,o)).catch(()=>null);return $info?.isDirectory?{stdout:"",stderr:\`\${o}: \${o}: Is a directory\n\`,exitCode:126}:{stdout:"",stderr:\`${name}: \${o}: \${$why?.code==="EACCES"?"Permission denied":"No such file or directory"}\n\`,exitCode:$why?.code==="EACCES"?126:127}}`,
     },
   ]),
   { file: SHELLS_FILE, from: 'async function c(t,e,o,i){', to: 'async function c(t,e,o,i,$given){' },
@@ -64,7 +64,7 @@ export const SHELLS_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'i.state.hashTable.set(t,c.path)),await a(c.path,n,r);',
-    to: 'i.state.hashTable.set(t,c.path)),await $shell.runFile(t.includes("/")?t:c.path,await i.fs.readFile(c.path),n,$name=>i.commands.has($name),($name,$args)=>pf(e,$name,$args,r,s));',
+    to: 'i.state.hashTable.set(t,c.path)),await $shell.runFile(t.includes("/")?t:c.path,await i.fs.readFile(c.path).catch(()=>null),n,$name=>i.commands.has($name),($name,$args)=>pf(e,$name,$args,r,s));',
   },
   // `for x; do` took the words of "$*" for its arguments.
   {

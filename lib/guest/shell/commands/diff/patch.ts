@@ -1,6 +1,7 @@
 /** `patch`: applies a unified or normal diff to files. */
 import { bytesOfText, textOfBytes } from '../../../../workers/protocol/byte-text.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from '../own-command.ts';
+import { replaceFile } from '../replaced-file.ts';
 import { linesForDiff } from './diff-lines.ts';
 import { type FilePatch, type Hunk, parsePatch, placeOf, reversed } from './patch-text.ts';
 
@@ -249,7 +250,7 @@ class FilePatching {
       await this.#call.changes
         .mkdir(target.slice(0, target.lastIndexOf('/')) || '/', { recursive: true })
         .catch(() => {});
-      await this.#call.changes.writeFile(target, bytesOfText(after));
+      await replaceFile(this.#call.changes, target, bytesOfText(after));
       if (mode !== undefined) await this.#call.changes.chmod(target, mode);
     } catch (error) {
       this.#call.end(`**** Can't create file ${name} : ${reasonOf(error)}`, TROUBLE);

@@ -65,7 +65,8 @@ class Walk {
   async #children(file: FindFile, above: readonly string[]): Promise<void> {
     const followed = this.#plan.links === 'L';
     const inside = [...above, file.info.path];
-    for (const child of this.#call.files.children(file.info.path)) {
+    const told = (error: unknown) => this.#complain(file.path, error);
+    for (const child of this.#call.files.childrenOr(file.info.path, told) ?? []) {
       if (this.#run.quits) return;
       const path = file.path.endsWith('/') ? file.path + child.name : `${file.path}/${child.name}`;
       const info = child.kind === 'link' && followed ? this.#info(child.path, true) : child;

@@ -4,6 +4,7 @@
  */
 import type { IFileSystem } from 'just-bash';
 import { type Run, TIMED_OUT_EXIT } from '../../../../workers/protocol/call.ts';
+import { replaceFile } from '../replaced-file.ts';
 import { GitError } from './git-error.ts';
 
 const DIRECTORY = 0o040000;
@@ -75,7 +76,7 @@ export class FileAccess {
   async write(path: string, content: Uint8Array | string): Promise<void> {
     this.#check();
     await this.#fs.mkdir(path.slice(0, path.lastIndexOf('/')) || '/', { recursive: true });
-    await this.#fs.writeFile(path, typeof content === 'string' ? Buffer.from(content) : content);
+    await replaceFile(this.#fs, path, typeof content === 'string' ? Buffer.from(content) : content);
   }
 
   async append(path: string, text: string): Promise<void> {

@@ -38,7 +38,8 @@ class Listing {
     }
     this.#print(this.#sorted(files));
     const headed = this.#settings.recursive || operands.length > 1;
-    for (const directory of this.#sorted(directories)) await this.#directory(directory.name, directory.info, headed);
+    for (const directory of this.#sorted(directories))
+      await this.#directory(directory.name, directory.info, headed, SERIOUS);
   }
 
   #operand(name: string): ListedFile {
@@ -54,10 +55,15 @@ class Listing {
     return this.#listed(name, follows ? target : info);
   }
 
-  async #directory(name: string, info: FileStatus, headed: boolean): Promise<void> {
+  /** `trouble`: the exit code where it cannot be read. */
+  async #directory(name: string, info: FileStatus, headed: boolean, trouble: number): Promise<void> {
     await this.#call.turn();
     const { recursive, long, style } = this.#settings;
-    const files = this.#sorted(this.#children(info));
+    const children = this.#children(info, (error) =>
+      this.#call.fail(`cannot open directory '${name}': ${reasonOf(error)}`, trouble),
+    );
+    if (children === null) return;
+    const files = this.#sorted(children);
     if (headed) this.#call.print(`${this.#printed ? '\n' : ''}${quotedName(name, style)}:\n`);
     this.#printed = true;
     if (long || style.blocks) this.#call.print(`total ${totalOf(files, style)}\n`);
@@ -65,13 +71,15 @@ class Listing {
     if (!recursive) return;
     for (const file of files) {
       if (file.info.kind !== 'dir' || file.name === '.' || file.name === '..') continue;
-      await this.#directory(name.endsWith('/') ? name + file.name : `${name}/${file.name}`, file.info, true);
+      await this.#directory(name.endsWith('/') ? name + file.name : `${name}/${file.name}`, file.info, true, 1);
     }
   }
 
-  #children(directory: FileStatus): ListedFile[] {
+  #children(directory: FileStatus, told: (error: unknown) => void): ListedFile[] | null {
     const { all, backups, links } = this.#settings;
-    const children = this.#call.files.children(directory.path).flatMap((child) => {
+    const found = this.#call.files.childrenOr(directory.path, told);
+    if (found === null) return null;
+    const children = found.flatMap((child) => {
       if (all === 'none' && child.name.startsWith('.')) return [];
       if (!backups && child.name.endsWith('~')) return [];
       if (all === 'none' || !this.#settings.ignoredOnlyHidden) {

@@ -2,6 +2,7 @@
 import { bytesOfText, textOfBytes } from '../../../../workers/protocol/byte-text.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from '../own-command.ts';
 import { RegexError } from '../posix-regex.ts';
+import { replaceFile } from '../replaced-file.ts';
 import { bytesOfLines } from '../text-inputs.ts';
 import { type SedInput, type SedOutside, SedRun, type SedSettings } from './sed-run.ts';
 import { parseSed, type SedCommand, SedError } from './sed-script.ts';
@@ -204,7 +205,7 @@ async function editInPlace(
     ).run();
     try {
       if (suffix !== '') await call.changes.writeFile(backupPath(path, suffix), bytesOfText(input.text));
-      await call.changes.writeFile(path, bytesOfText(printed.join('')));
+      await replaceFile(call.changes, path, bytesOfText(printed.join('')));
     } catch (error) {
       call.end(`couldn't open temporary file: ${reasonOf(error)}`, INPUT_OUTPUT_EXIT);
     }

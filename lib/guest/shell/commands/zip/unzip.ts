@@ -200,6 +200,8 @@ async function extract(call: CommandCall, request: Request, entries: readonly Ar
   const say = (what: string, shown: string) => {
     if (!letters.has('q')) call.print(`${what.padStart(11)}: ${shown}`);
   };
+  /** Modes of directories, which are set when nothing more is put into them. */
+  const modes = new Map<string, number>();
   for (const entry of entries) {
     await call.turn();
     const inside = letters.has('j') ? entry.name.slice(entry.name.lastIndexOf('/') + 1) : entry.name;
@@ -209,7 +211,7 @@ async function extract(call: CommandCall, request: Request, entries: readonly Ar
       if (entry.name.endsWith('/')) {
         if (letters.has('j') || call.files.isDirectory(path)) continue;
         await call.changes.mkdir(path.replace(/\/$/, ''), { recursive: true });
-        if (entry.mode !== null) await call.changes.chmod(path.replace(/\/$/, ''), entry.mode & 0o777);
+        if (entry.mode !== null && (entry.mode & 0o777) !== 0) modes.set(path.replace(/\/$/, ''), entry.mode & 0o777);
         say('creating', `${shown}\n`);
         continue;
       }
@@ -239,4 +241,5 @@ async function extract(call: CommandCall, request: Request, entries: readonly Ar
       call.fail(`cannot create ${shown}: ${reasonOf(error)}`, 50);
     }
   }
+  for (const [path, mode] of [...modes].reverse()) await call.changes.chmod(path, mode);
 }
