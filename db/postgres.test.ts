@@ -18,7 +18,7 @@ const OWN_TYPES: Readonly<Record<string, string>> = { 'labels.name_key': 'text' 
 describe.skipIf(!HAS_POSTGRES)('the tables on Postgres', () => {
   let sql: Awaited<ReturnType<typeof connect>>;
   beforeAll(async () => {
-    sql = await connect(await newDatabase('agreement'), { most: 1 });
+    sql = await connect(await newDatabase('agreement'));
   });
   afterAll(() => sql.end());
 
@@ -26,14 +26,14 @@ describe.skipIf(!HAS_POSTGRES)('the tables on Postgres', () => {
     const rows = (text: string) => sql.unsafe(text).values() as unknown as Promise<string[][]>;
     const columns = await rows(
       `select table_name, column_name, data_type, is_nullable, collation_name from information_schema.columns
-       where table_schema = 'public'`,
+       where table_schema = 'winterdock'`,
     );
     const indexes = await rows(
       `select t.relname, i.relname, ix.indisunique, ix.indisprimary, coalesce(pg_get_expr(ix.indpred, ix.indrelid), ''),
          (select string_agg(a.attname, ',' order by k.n) from unnest(ix.indkey) with ordinality k(attnum, n)
             join pg_attribute a on a.attrelid = t.oid and a.attnum = k.attnum)
        from pg_index ix join pg_class t on t.oid = ix.indrelid join pg_class i on i.oid = ix.indexrelid
-       where t.relnamespace = 'public'::regnamespace`,
+       where t.relnamespace = 'winterdock'::regnamespace`,
     );
     const tables = schemaTables();
     expect(tables.length).toBeGreaterThan(40);

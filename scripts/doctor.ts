@@ -185,9 +185,9 @@ async function main(): Promise<number> {
   }
   // The lock would make the folder.
   if (!existsSync(config.dataFolder)) throw new Error(`There is no data folder ${config.dataFolder}: set WB_DATA.`);
-  let unlock: (() => void) | null = null;
+  let unlock: (() => Promise<void>) | null = null;
   try {
-    unlock = lockStores(config, driver);
+    unlock = await lockStores(config, driver);
   } catch (error) {
     if (changes) throw new Error(`${messageOf(error)} Without the lock only a look is possible.`);
     const beside = /^Another Winterdock/.test(messageOf(error));
@@ -214,7 +214,7 @@ async function main(): Promise<number> {
     say(well ? (values.full ? 'All is well.' : unread) : 'Something is wrong.');
     return well ? WELL : WRONG;
   } finally {
-    unlock?.();
+    await unlock?.();
   }
 }
 

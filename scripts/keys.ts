@@ -46,7 +46,7 @@ async function change(config: Config, verb: keyof typeof CHANGES, name: KeyName)
   if (verb !== 'accept' && (await readKeyEvidence(driver))?.known == null) {
     return refuse(`The registry ${driver.name} knows no keys yet, and was not changed: start the server once.`);
   }
-  const unlock = lockStores(config, driver);
+  const unlock = await lockStores(config, driver);
   try {
     const registry = await openRegistry(driver, config);
     try {
@@ -57,7 +57,7 @@ async function change(config: Config, verb: keyof typeof CHANGES, name: KeyName)
     say('Start the server.');
     return 0;
   } finally {
-    unlock();
+    await unlock();
   }
 }
 

@@ -146,7 +146,7 @@ async function all(
     return 0;
   }
   const started = performance.now();
-  const unlock = lockStores(config, driver);
+  const unlock = await lockStores(config, driver);
   try {
     const done = await restoreAll({
       config,
@@ -168,7 +168,7 @@ async function all(
     );
     return 0;
   } finally {
-    unlock();
+    await unlock();
   }
 }
 
@@ -198,7 +198,7 @@ async function one(
     say('Nothing was changed.');
     return 0;
   }
-  const unlock = lockStores(config, driver);
+  const unlock = await lockStores(config, driver);
   let alone: Awaited<ReturnType<typeof createReadersAlone>> | null = null;
   try {
     // Where the restored file is made: what is not there is not shown to who opens it.
@@ -222,7 +222,7 @@ async function one(
     return 0;
   } finally {
     await alone?.stop();
-    unlock();
+    await unlock();
   }
 }
 

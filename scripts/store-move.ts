@@ -75,7 +75,7 @@ async function toStore(config: Config, driver: RegistryDriver, url: string): Pro
 async function toDisk(config: Config, driver: RegistryDriver): Promise<number> {
   if (isRunning(config)) return besideServer(config, driver);
   if (config.store.cold === null) return refuse('WB_COLD_URL names no store: set it as the server has it.');
-  const unlock = lockStores(config, driver);
+  const unlock = await lockStores(config, driver);
   try {
     // Nothing is uploaded or evicted: the engine is built, and not started.
     const store = { ...config.store, cacheBytes: Number.MAX_SAFE_INTEGER };
@@ -99,7 +99,7 @@ async function toDisk(config: Config, driver: RegistryDriver): Promise<number> {
       await host.stop();
     }
   } finally {
-    unlock();
+    await unlock();
   }
 }
 

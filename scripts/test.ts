@@ -76,7 +76,7 @@ const notRun = [
     ? 'Not run: lib/replication/litestream.test.ts, which needs a package that is for Linux on x64 with glibc only.'
     : null,
   POSTGRES === null
-    ? 'Not run: lib/registry/postgres and db/postgres.test.ts, which need a PostgreSQL server, and there is no package of one for this system.'
+    ? 'Not run: lib/registry/postgres, db/postgres.test.ts and lib/backup/postgres-registry.test.ts, which need a PostgreSQL server, and there is no package of one for this system.'
     : null,
 ];
 const buildEnded = join(folder, 'build-ended');

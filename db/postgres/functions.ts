@@ -44,6 +44,17 @@ $$`,
   ),
   'CREATE TABLE ledger_head (is_head boolean PRIMARY KEY DEFAULT true CHECK (is_head), seq bigint NOT NULL, hash text NOT NULL)',
   `INSERT INTO ledger_head (seq, hash) VALUES (0, '${'0'.repeat(64)}')`,
+  // Who has the registry open and may write: a random word of that process. Another one that takes it over writes its
+  // own, and from then on no transaction of the first is committed.
+  'CREATE TABLE registry_holder (is_holder boolean PRIMARY KEY DEFAULT true CHECK (is_holder), token text)',
+  'INSERT INTO registry_holder (token) VALUES (NULL)',
+  `CREATE FUNCTION require_holder(given text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM registry_holder WHERE token = given) THEN
+    RAISE EXCEPTION 'another server has taken the registry over' USING ERRCODE = 'WD003';
+  END IF;
+END
+$$`,
   // One statement takes the head, chains the lines and sets the head: numbers without gaps, whoever appends besides.
   // Each line comes as its columns and as its canonical text behind the number. Call it last: the head is locked from
   // then on.

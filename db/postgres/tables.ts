@@ -39,6 +39,35 @@ function numberOf(columns: readonly SQLiteColumn[]): string | null {
   return columns.find((column) => column.primary && column.getSQLType() === 'integer')?.name ?? null;
 }
 
+/** A table as it is carried from one dialect to the other. */
+export interface CarriedTable {
+  readonly name: string;
+  /** What is stored, and no column that is made of others. */
+  readonly columns: readonly string[];
+  /** The column that numbers its rows, where the table has it by itself; SQLite has another one besides then. */
+  readonly number: string | null;
+}
+
+/** A key of a sort, which is text here and may be a blob in SQLite: it is taken from the row's instance anew. */
+export const DERIVED_KEY = { table: 'labels', column: 'name_key' };
+
+/** Every table, each after those that its rows point at. */
+export function carriedTables(): CarriedTable[] {
+  const ordered = new Map<string, CarriedTable>();
+  const add = (table: SQLiteTable): void => {
+    const { name, columns, foreignKeys } = getTableConfig(table);
+    if (ordered.has(name)) return;
+    for (const key of foreignKeys) {
+      const { foreignTable } = key.reference();
+      if (foreignTable !== table) add(foreignTable);
+    }
+    const stored = columns.filter(({ generated }) => generated === undefined).map((column) => column.name);
+    ordered.set(name, { name, columns: stored, number: numberOf(columns) });
+  };
+  for (const table of schemaTables()) add(table);
+  return [...ordered.values()];
+}
+
 /** Statements that make the tables and their indexes. */
 export function tablesInPostgres(): string[] {
   const made = schemaTables().map(tableInPostgres);

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { type Clock, epochSeconds } from '../base/clock.ts';
-import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
+import { isUnavailable, isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import { isInstanceId, parseInstanceId } from '../base/ids.ts';
 import type { CopyDocument } from '../copies/copy-document.ts';
 import { plan } from '../lifecycle/plan.ts';
@@ -123,7 +123,7 @@ async function attempt(taken: TakenRows, name: string, work: () => Promise<void>
   try {
     await work();
   } catch (error) {
-    if (!isWinterdockError(error) || error.code === 'storage_unavailable') throw error;
+    if (!isWinterdockError(error) || isUnavailable(error)) throw error;
     taken.left.push(`${name}: ${messageOf(error)}`);
   }
 }

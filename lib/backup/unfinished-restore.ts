@@ -18,6 +18,8 @@ interface Places extends Pick<Config, 'dataFolder'> {
 }
 
 const MARK = 'restoring.json';
+/** Says where a registry was set aside that has no files. */
+const REGISTRY_NOTE = 'registry.txt';
 /**
  * Folders of the data folder whose files are named by rows, or lie beside such a file: that of the live drawer, and
  * those of drawers on disk. The listings of archived sandboxes lie there wherever the archive is. Files in other
@@ -96,9 +98,7 @@ async function* restingFiles(drawers: Drawers): AsyncGenerator<RestingFile> {
  */
 export async function setAsideAll({ dataFolder, driver }: Places, drawers: Drawers, aside: string): Promise<void> {
   const kept = join(dataFolder, aside);
-  await makeFolder(kept);
-  await driver.setAside((path, name) => move(path, join(kept, name), kept));
-  await syncFolder(dataFolder);
+  await setRegistryAside({ dataFolder, driver }, aside);
   // A folder's own name is on disk before anything is moved into it.
   const made = new Set([kept]);
   const make = async (folder: string): Promise<void> => {
@@ -121,6 +121,15 @@ export async function setAsideAll({ dataFolder, driver }: Places, drawers: Drawe
   await clearDrawers(dataFolder, drawers);
 }
 
+/** Moves the registry alone to the folder `aside` of the data folder. May be repeated. */
+export async function setRegistryAside({ dataFolder, driver }: Places, aside: string): Promise<void> {
+  const kept = join(dataFolder, aside);
+  await makeFolder(kept);
+  const elsewhere = await driver.setAside((path, name) => move(path, join(kept, name), kept));
+  if (elsewhere !== null) await note(join(kept, REGISTRY_NOTE), elsewhere);
+  await syncFolder(dataFolder);
+}
+
 /** Removes the files in the drawers and the registry. Only for an interrupted restore. */
 export async function clearAll({ dataFolder, driver }: Places, drawers: Drawers): Promise<void> {
   await driver.remove();
@@ -135,6 +144,12 @@ async function clearDrawers(dataFolder: string, drawers: Drawers): Promise<void>
     for (const name of readdirSync(folder)) await removeTree(join(folder, name));
     await syncFolder(folder);
   }
+}
+
+async function note(path: string, text: string): Promise<void> {
+  await writeFile(path, `${text}\n`);
+  await syncFile(path);
+  await syncFolder(dirname(path));
 }
 
 async function move(path: string, to: string, staging: string): Promise<void> {

@@ -9,7 +9,7 @@ import {
 } from '../lifecycle/ladder.ts';
 import { messageOf, WinterdockError } from './errors.ts';
 import { machineMemory, sandboxMemoryShare } from './machine-memory.ts';
-import { parseRegistryUrl, type RegistryAddress } from './registry-url.ts';
+import { parseRegistryUrl, type RegistryAddress, registryAddress } from './registry-url.ts';
 import { STORE_SETTINGS, type StoreSettings, storeMisfit, storeSettingsOf } from './store-settings.ts';
 import { isWall, WALLS, type Wall } from './walls.ts';
 
@@ -86,6 +86,7 @@ const environmentSchema = z.object({
   WB_HOST_NAME: z.string().regex(HOST_NAME, HOST_NAME_RULE).optional(),
   WB_DATA: text.default('./data'),
   WB_REGISTRY: registryUrl.optional(),
+  WB_REGISTRY_POOL: integer(2, 200, 8),
   ...STORE_SETTINGS,
   WB_CACHE: text.optional(),
   WB_KEYS: text.optional(),
@@ -242,6 +243,12 @@ export interface Config {
   logLevel: string;
 }
 
+/** Why the settings of the registry and of the replica do not go together, or null. */
+function registryMisfit(env: z.output<typeof environmentSchema>): string | null {
+  if (env.WB_REGISTRY?.driver !== 'postgres' || env.WB_REPLICA_URL === undefined) return null;
+  return 'WB_REPLICA_URL: a replica has the registry in it, which is not shipped from Postgres; replicate the database by its own means, and make backups';
+}
+
 /**
  * Parses the environment. Throws an error that names each wrong setting, its value and what is allowed; the value of a
  * secret is never in it. A wrong WB_REGISTRY or WB_COLD_URL is a refused start, which nobody repeats by itself.
@@ -263,7 +270,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     throw new WinterdockError('validation', message, { extra: { start_refused: refused } });
   }
   const env = parsed.data;
-  const misfit = storeMisfit(env);
+  const misfit = storeMisfit(env) ?? registryMisfit(env);
   if (misfit !== null) throw new Error(`Wrong settings:\n  ${misfit}`);
   const dataFolder = resolve(env.WB_DATA);
   return {
@@ -273,7 +280,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     publicUrl: env.WB_PUBLIC_URL ? env.WB_PUBLIC_URL.replace(/\/+$/, '') : null,
     dataFolder,
     store: storeSettingsOf(env, environment),
-    registry: env.WB_REGISTRY ?? { driver: 'sqlite', path: join(dataFolder, 'registry.sqlite') },
+    registry: registryAddress(env.WB_REGISTRY ?? { driver: 'sqlite', path: join(dataFolder, 'registry.sqlite') }, {
+      headFolder: dataFolder,
+      connections: env.WB_REGISTRY_POOL,
+    }),
     keysFolder: resolve(env.WB_KEYS ?? dataFolder),
     cacheFolder: resolve(env.WB_CACHE ?? join(dataFolder, 'cache')),
     tickMs: env.WB_TICK_MS,

@@ -31,6 +31,7 @@ export const ERROR_STATUS = {
   internal: 500,
   capacity: 503,
   not_replicated: 503,
+  registry_unavailable: 503,
   storage_unavailable: 503,
 } as const satisfies Record<string, number>;
 

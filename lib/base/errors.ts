@@ -115,9 +115,14 @@ function isLimit(code: string, syscall: string): boolean {
   return LIMIT_CODES.has(code) || (code === 'EAGAIN' && syscall.startsWith('spawn'));
 }
 
+/** Whether what was asked is away: the disk, the store, or the database of the registry. */
+export function isUnavailable(error: unknown): boolean {
+  return isWinterdockError(error) && ['storage_unavailable', 'registry_unavailable'].includes(error.code);
+}
+
 /** Whether the machine refused, its disk or a limit of it: nothing is known of the file then. */
 export function isMachineFailure(error: unknown): boolean {
-  if (isWinterdockError(error)) return error.code === 'storage_unavailable' || error.code === 'capacity';
+  if (isWinterdockError(error)) return isUnavailable(error) || error.code === 'capacity';
   return storageFailure(error) !== null;
 }
 

@@ -85,9 +85,8 @@ export function holdLock(target: string, { path, message, nameIsHeld = false }: 
 }
 
 /**
- * Takes several locks in the order given, none of which waits. Every process names its data folder before its registry:
- * of two that want the same ones, the first in that order goes on, and they never refuse each other. When one cannot be
- * had, those before it are released. Returns the release of all, in reverse; idempotent.
+ * Takes several locks in the order given, none of which waits. When one cannot be had, those before it are released.
+ * Returns the release of all, in reverse; idempotent.
  */
 export function holdInOrder(takes: readonly (() => () => void)[]): () => void {
   const releases: (() => void)[] = [];

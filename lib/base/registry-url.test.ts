@@ -22,9 +22,57 @@ test('a URL of a file is the same as its path', () => {
 });
 
 const SECRET = 'hunter2';
+
+const databaseOf = (text: string) => {
+  const parsed = parseRegistryUrl(text);
+  return parsed.driver === 'postgres' ? parsed.server : null;
+};
+
+test('a URL of Postgres is what psql takes: hosts, a socket, a password in percents, TLS', () => {
+  expect(databaseOf(`postgres://me:${SECRET}@db/winterdock`)).toMatchObject({
+    hosts: [{ host: 'db', port: 5432 }],
+    database: 'winterdock',
+    user: 'me',
+    password: SECRET,
+    tls: { mode: 'prefer', rootFile: null },
+    writable: false,
+    name: 'postgres://me@db:5432/winterdock',
+  });
+  const long = `PostgreSQL://a%40b:p%2F%3A%25@one:5433,[::1]/wd?sslmode=verify-full&sslrootcert=/etc/ca.pem&target_session_attrs=read-write&connect_timeout=3`;
+  expect(databaseOf(long)).toMatchObject({
+    hosts: [
+      { host: 'one', port: 5433 },
+      { host: '::1', port: 5432 },
+    ],
+    user: 'a@b',
+    password: 'p/:%',
+    tls: { mode: 'verify-full', rootFile: '/etc/ca.pem' },
+    writable: true,
+    connectSeconds: 3,
+    name: 'postgres://a@b@one:5433,[::1]:5432/wd',
+  });
+  expect(databaseOf('postgres://me@/wd?host=/run/postgresql')).toMatchObject({
+    hosts: [{ host: '/run/postgresql', port: 5432 }],
+    password: null,
+  });
+});
+
+test('a registry on Postgres is named without its password, and its head lies in the data folder', () => {
+  const { registry } = readConfig({
+    WB_REGISTRY: `postgres://me:${SECRET}@db/winterdock`,
+    WB_DATA: '/data',
+    WB_REGISTRY_POOL: '3',
+  });
+  expect(registry).toMatchObject({ driver: 'postgres', headFolder: '/data', connections: 3 });
+  expect(registryName(registry)).toBe('postgres://me@db:5432/winterdock');
+});
+
+test('a replica and a registry on Postgres do not go together, which is said', () => {
+  const settings = { WB_REGISTRY: `postgres://me:${SECRET}@db/wd`, WB_REPLICA_URL: 'file:///replica' };
+  expect(() => readConfig(settings)).toThrow(/^Wrong settings:\n {2}WB_REPLICA_URL: a replica has the registry in it/);
+});
+
 const WRONG = [
-  `postgres://me:${SECRET}@db/winterdock`,
-  `POSTGRES://me:${SECRET}@db/winterdock`,
   `postgres:/me:${SECRET}@db/winterdock`,
   `postgres:me:${SECRET}@db/winterdock`,
   `postgres//me:${SECRET}@db/winterdock`,
@@ -32,6 +80,20 @@ const WRONG = [
   `jdbc:postgresql://db/winterdock?password=${SECRET}`,
   ` postgres://me:${SECRET}@db/winterdock`,
   `postgres://me:${SECRET}@db/winterdock\n`,
+  `postgres://me:${SECRET}@db`,
+  `postgres://${SECRET}@db:99999/winterdock`,
+  `postgres://db/${SECRET}`,
+  `postgres://me:${SECRET}#@db/winterdock`,
+  `postgres://me:${SECRET}/@db/winterdock`,
+  `postgres://me:%${SECRET}@db/winterdock`,
+  `postgres://me@db/winterdock?password=${SECRET}`,
+  `postgres://me@db/winterdock?sslmode=${SECRET}`,
+  `postgres://me@db/winterdock?sslmode=require&sslmode=${SECRET}`,
+  `postgres://me@db/winterdock?sslrootcert=${SECRET}`,
+  `postgres://me@db/winterdock?sslcert=/${SECRET}`,
+  `postgres://me@db/winterdock?connect_timeout=${SECRET}`,
+  `postgres://me@db/winterdock?host=/${SECRET}`,
+  `postgres://me@${SECRET} /winterdock`,
   `"postgres://me:${SECRET}@db/winterdock"`,
   `//me:${SECRET}@db/winterdock`,
   `://me:${SECRET}@db/winterdock`,
@@ -53,7 +115,7 @@ const WRONG = [
 ];
 
 test.each(WRONG)('what is no path and no known URL is refused without a word of it: %j', (text) => {
-  expect(() => parseRegistryUrl(text)).toThrow(/^must be a path, sqlite:\/\/\/PATH or :memory:/);
+  expect(() => parseRegistryUrl(text)).toThrow(/^must be (a path, sqlite:\/\/\/PATH|postgres:\/\/USER)/);
   const refusal = (work: () => unknown) => {
     try {
       work();
@@ -64,7 +126,7 @@ test.each(WRONG)('what is no path and no known URL is refused without a word of 
   };
   const settings = { WB_REGISTRY: text, PORT: '65536' };
   const said = refusal(() => readConfig(settings));
-  expect(said).toContain('WB_REGISTRY=(hidden): must be a path');
+  expect(said).toContain('WB_REGISTRY=(hidden): must be ');
   expect(said).toContain('PORT="65536"');
   expect(said).not.toContain(SECRET);
 });

@@ -48,6 +48,7 @@ const EXIT_BY_CODE: Readonly<Record<ErrorCode | ClientCode, ExitCodeName>> = {
   rate_limited: 'limit',
   capacity: 'unavailable',
   not_replicated: 'unavailable',
+  registry_unavailable: 'unavailable',
   storage_unavailable: 'unavailable',
   unverified: 'unavailable',
   unknown_state: 'fault',

@@ -40,5 +40,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
     'There is no place or no memory for another process, and none that could be suspended for it. `Retry-After` says when to come back.',
   not_replicated:
     'The sandbox answers only what its replica has (`sync`), and that is not there. Without `committed` nothing was done; with `committed: "local"` it was, and is on this machine alone. `Retry-After` says when to come back.',
+  registry_unavailable:
+    'The database of the registry is away, or takes no writes. Nothing that was acknowledged is lost. `Retry-After` says when to come back.',
   storage_unavailable: 'The store is away, or the server is stopping. `Retry-After` says when to come back.',
 };

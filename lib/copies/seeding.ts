@@ -7,7 +7,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { type Clock, epochSeconds } from '../base/clock.ts';
-import { isWinterdockError, publicMessage, WinterdockError } from '../base/errors.ts';
+import { isUnavailable, isWinterdockError, publicMessage, WinterdockError } from '../base/errors.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { ClaimedWork, type WorkTurn } from '../claims/claimed-work.ts';
@@ -186,7 +186,7 @@ export class Seeding {
     } catch (error) {
       this.#parts.log.warn({ err: error }, 'not all sandboxes of a call are made yet');
       await this.#work.take(first, { claim, isLater: true });
-      if (!isWinterdockError(error) || error.code !== 'storage_unavailable') throw error;
+      if (!isUnavailable(error)) throw error;
       throw new WinterdockError('storage_unavailable', `Not all of the ${count} sandboxes could be made yet.`, {
         hint: 'Do not repeat the request: the missing ones are made as soon as the disk allows it.',
         cause: error,

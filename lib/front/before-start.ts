@@ -3,6 +3,7 @@
  * a registry that is none, files that are not there, and keys of another registry. Changes nothing. What it has looked
  * at may change until the locks are held, so the engine looks again.
  */
+import { refuseCarriedAway } from '../backup/carried-away.ts';
 import { refuseUnfinishedRestore } from '../backup/unfinished-restore.ts';
 import type { Config } from '../base/config.ts';
 import { createDrawers } from '../host/drawers.ts';
@@ -18,13 +19,14 @@ export async function requireStartable(config: Config, driver: RegistryDriver): 
   try {
     requireWritableFolder(config.dataFolder);
     refuseUnfinishedRestore(config.dataFolder);
-    driver.requireUsable();
+    await driver.requireUsable();
     await requireUsableKeys(places);
+    await refuseCarriedAway(driver);
     await requireOwnRegistry({ ...places, drawers: createDrawers(config) });
     await requireOwnKeys(places);
   } catch (error) {
     requireUnlockedFolder(config.dataFolder);
-    driver.requireUnlocked();
+    await driver.requireUnlocked();
     throw error;
   }
 }

@@ -11,7 +11,7 @@ import type { RegistryDriver } from '../registry/driver.ts';
 
 /** The names that a server creates at the top of its data folder. */
 const OWN_NAMES =
-  /^(?:archive|auth\.secret|blueprints|bundles|cache|cold|expanded|live|lock\.sqlite|orphans|registry\.sqlite.*|snapshots|spill|staging|.*\.key)$/;
+  /^(?:archive|auth\.secret|blueprints|bundles|cache|cold|expanded|live|lock\.sqlite|orphans|registry\.(?:sqlite|head|restoring).*|snapshots|spill|staging|.*\.key)$/;
 const OF_OTHERS = 0o077;
 const OTHERS_MAY_WRITE = 0o002;
 const PERMISSIONS = 0o7777;
@@ -53,10 +53,26 @@ export function requireUnlockedFolder(folder: string): void {
 
 /**
  * Locks the data folder and the registry: two servers with folders of their own but one registry would each reconcile
- * the other's sandboxes. Returns the release. Throws when another server holds a lock.
+ * the other's sandboxes. Every process names its data folder first: of two that want the same ones, the first in that
+ * order goes on, and they never refuse each other. Resolves with the release, which is idempotent. Rejects when another
+ * server holds a lock. `onLost`: see `RegistryDriver.lock`.
  */
-export function lockStores({ dataFolder }: { dataFolder: string }, registry: Pick<RegistryDriver, 'lock'>): () => void {
-  return holdInOrder([() => lockDataFolder(dataFolder), () => registry.lock(dataFolder)]);
+export async function lockStores(
+  { dataFolder }: { dataFolder: string },
+  registry: Pick<RegistryDriver, 'lock'>,
+  onLost?: (why: Error) => void,
+): Promise<() => Promise<void>> {
+  const releaseFolder = lockDataFolder(dataFolder);
+  try {
+    const releaseRegistry = await registry.lock(dataFolder, onLost);
+    return async () => {
+      await releaseRegistry();
+      releaseFolder();
+    };
+  } catch (error) {
+    releaseFolder();
+    throw error;
+  }
 }
 
 function takeRights(path: string, rights: number): void {

@@ -67,7 +67,7 @@ export async function runServerProcess({ hasConsole, dev, serve }: ServerProcess
   if (!dev) redirectConsole(log);
   let host: Host | null = null;
   let server: RunningServer | null = null;
-  let unlock = () => {};
+  let unlock = async () => {};
   let stopping = false;
 
   const stop = async (exitCode: number): Promise<void> => {
@@ -81,7 +81,7 @@ export async function runServerProcess({ hasConsole, dev, serve }: ServerProcess
     const closed = server?.close(config.drainMs + STOP_MS - 500);
     await host?.stop();
     await closed;
-    unlock();
+    await unlock();
     clearTimeout(deadline);
     process.exit(exitCode);
   };
@@ -107,7 +107,10 @@ export async function runServerProcess({ hasConsole, dev, serve }: ServerProcess
   try {
     const driver = registryDriver(config.registry);
     await requireStartable(config, driver);
-    unlock = lockStores(config, driver);
+    unlock = await lockStores(config, driver, (why) => {
+      log.fatal({ err: why }, 'another server has taken the registry over: this one stops');
+      stopFor(1);
+    });
     refuseUnfinishedRestore(config.dataFolder);
     // The compile cache, for this process and, through the environment, for its reader processes: the start takes a
     // third of the time and half the memory.

@@ -9,7 +9,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { expectWhole } from '../backup/testing/server-content.ts';
 import { unknownSettings } from '../base/config.ts';
-import { parseRegistryUrl } from '../base/registry-url.ts';
 import type { Event, Instance } from '../contract/schema.ts';
 import { CONTENT, everyFileIn, FORMER, KNOWN, layLastState, makeOlder } from '../registry/testing/last-state.ts';
 import { fileDriver } from '../registry/testing/open-test-registry.ts';
@@ -167,7 +166,7 @@ test('what stands in the way of a start is foreseen before anything is built for
     port,
     host: '127.0.0.1',
     dataFolder: folder,
-    registry: parseRegistryUrl(join(folder, 'registry.sqlite')),
+    registry: { driver: 'sqlite' as const, path: join(folder, 'registry.sqlite') },
   };
   expect(await preflight(there)).toBe(portTaken(port));
   taken.close();
@@ -264,7 +263,7 @@ const lock = (name: string, registryPath: string) =>
   lockStores({ dataFolder: join(folder, name) }, fileDriver(registryPath));
 
 test.each([
-  'postgres://me:hunter2@db/winterdock',
+  'postgres://me:hunter2@db:x/winterdock',
   'postgres:/me:hunter2@db/winterdock',
   'sqlite://hunter2/registry.sqlite',
 ])('the registry %j ends the start with 3: nothing shows its password and no file has it in its name', (address) => {
@@ -272,7 +271,7 @@ test.each([
   const { status, stdout, stderr } = startAndEnd({ WB_REGISTRY: address }, join(folder, 'here'));
   expect([status, stdout]).toEqual([3, '']);
   expect(stderr).toMatch(
-    /^Wrong settings:\n {2}WB_REGISTRY=\(hidden\): must be a path, sqlite:\/\/\/PATH or :memory:.*\n$/,
+    /^Wrong settings:\n {2}WB_REGISTRY=\(hidden\): must be (a path, sqlite:\/\/\/PATH|postgres:\/\/USER).*\n$/,
   );
   expect(stderr).not.toContain('hunter2');
   expect(readdirSync(folder, { recursive: true })).toEqual(['here']);
@@ -286,15 +285,15 @@ test('a registry that a URL names is the one of its path', async () => {
   expect((await second.call('GET', '/api/instances/a')).status).toBe(200);
 });
 
-test('a registry that two folders share has one server also when its lock file was removed', () => {
+test('a registry that two folders share has one server also when its lock file was removed', async () => {
   const registryPath = join(folder, 'shared', 'registry.sqlite');
   mkdirSync(join(folder, 'shared'));
   writeFileSync(registryPath, '');
-  const unlock = lock('one', registryPath);
+  const unlock = await lock('one', registryPath);
   rmSync(`${registryPath}.lock`);
-  expect(() => lock('two', registryPath)).toThrow('Another Winterdock uses the registry');
-  unlock();
-  lock('two', registryPath)();
+  await expect(lock('two', registryPath)).rejects.toThrow('Another Winterdock uses the registry');
+  await unlock();
+  await (await lock('two', registryPath))();
 });
 
 test('a lock file that is damaged is named with the way out', () => {
@@ -313,14 +312,14 @@ test('the lock of a folder is held within a process too, and let go', () => {
   lockDataFolder(folder)();
 });
 
-test('two folders with one registry have one server: each would settle the sandboxes of the other', () => {
+test('two folders with one registry have one server: each would settle the sandboxes of the other', async () => {
   const registryPath = join(folder, 'shared', 'registry.sqlite');
-  const unlock = lock('one', registryPath);
-  expect(() => lock('two', registryPath)).toThrow('Another Winterdock uses the registry');
-  lock('two', join(folder, 'two', 'registry.sqlite'))();
-  unlock();
-  lock('two', registryPath)();
-  lock('one', registryPath)();
+  const unlock = await lock('one', registryPath);
+  await expect(lock('two', registryPath)).rejects.toThrow('Another Winterdock uses the registry');
+  await (await lock('two', join(folder, 'two', 'registry.sqlite')))();
+  await unlock();
+  await (await lock('two', registryPath))();
+  await (await lock('one', registryPath))();
 });
 
 test('the first start makes a key, says where it is and never shows it', async () => {

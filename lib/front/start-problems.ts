@@ -6,7 +6,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import type { Config } from '../base/config.ts';
-import { messageOf } from '../base/errors.ts';
+import { isWinterdockError, messageOf } from '../base/errors.ts';
 import { registryName } from '../base/registry-url.ts';
 import { isStartRefused } from '../ledger/start-check.ts';
 import { foreignFolders } from '../storage/foreign-folders.ts';
@@ -104,7 +104,9 @@ export function exitCodeFor(error: unknown): number {
 
 /** Why a start failed: one sentence or two, with the setting that avoids it if there is one. */
 export function startFailureText(error: unknown, settings: Settings): string {
-  if (isStartRefused(error)) return messageOf(error);
+  // It says itself what is away, and where: the codes of its cause are not those of a disk.
+  const isAway = isWinterdockError(error) && error.code === 'registry_unavailable';
+  if (isAway || isStartRefused(error)) return messageOf(error);
   return (
     listenProblem(error, settings) ??
     registryProblem(error, registryName(settings.registry)) ??

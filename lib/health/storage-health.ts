@@ -46,7 +46,7 @@ type Counted = (typeof COUNTED)[number];
 
 export interface StorageFacts {
   registry: {
-    /** Null: it is in memory, and there is no file. */
+    /** Name of the file, or of the database on a server. Null: it is in memory, and there is neither. */
     file: string | null;
     /** The registry file is in the data folder. */
     inside: boolean;
@@ -140,7 +140,7 @@ export class StorageHealth {
     }));
     return {
       registry: {
-        file: stored.path === null ? null : basename(stored.path),
+        file: stored.path === null ? stored.database : basename(stored.path),
         inside: stored.path !== null && !relative(dataFolder, stored.path).startsWith('..'),
         bytes: stored.bytes,
         walBytes: stored.logBytes,

@@ -13,7 +13,7 @@ import { LEAVING, leavingProgress } from './leaving-store.ts';
 
 let folder: string;
 let server: TestServer;
-let unlock: () => void;
+let unlock: () => Promise<void>;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-leaving-'));
 });
@@ -27,11 +27,11 @@ const bucket = () => join(folder, 'bucket');
 const url = () => pathToFileURL(bucket()).href;
 async function stop(): Promise<void> {
   await server.stop();
-  unlock();
+  await unlock();
 }
 /** Starts the server as its process does, with its locks. */
 async function start(settings: Record<string, string>, options: TestServerOptions<never> = {}): Promise<void> {
-  unlock = lockStores(
+  unlock = await lockStores(
     { dataFolder: data() },
     registryDriver({ driver: 'sqlite', path: join(data(), 'registry.sqlite') }),
   );

@@ -1,6 +1,6 @@
 /** What `/readyz` asks of a host: whether it runs, its registry can be written, and its drawers take files. */
 import type { Config } from '../base/config.ts';
-import { publicMessage, WinterdockError } from '../base/errors.ts';
+import { isWinterdockError, publicMessage, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { checkDrawers } from '../health/readiness.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -9,7 +9,7 @@ import type { Drawers } from '../storage/drawer.ts';
 /** How long an answer is kept, in milliseconds. */
 const KEPT_MS = 1000;
 
-/** Makes the check. It throws `storage_unavailable`. */
+/** Makes the check. It throws `storage_unavailable`, and `registry_unavailable` for the database of a registry. */
 export function createReadyCheck(parts: {
   config: Pick<Config, 'dataFolder'>;
   registry: Pick<Registry, 'maintenance'>;
@@ -27,6 +27,7 @@ export function createReadyCheck(parts: {
       await registry.maintenance.ping();
     } catch (error) {
       log.error({ err: error }, 'not ready');
+      if (isWinterdockError(error) && error.code === 'registry_unavailable') throw error;
       throw new WinterdockError('storage_unavailable', `The registry cannot be written: ${publicMessage(error)}.`, {
         retryAfterSeconds: 5,
         cause: error,

@@ -3,7 +3,7 @@
  * left out.
  */
 import type { Clock } from '../base/clock.ts';
-import { isWinterdockError, messageOf } from '../base/errors.ts';
+import { isUnavailable, isWinterdockError, messageOf } from '../base/errors.ts';
 import { isInstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -68,7 +68,7 @@ export class ReplicaRetention {
         removed += await ageReplicaOf(parts, id, isDeleted);
       } catch (error) {
         // What is damaged of one keeps nothing of the others.
-        if (!isWinterdockError(error) || error.code === 'storage_unavailable') throw error;
+        if (!isWinterdockError(error) || isUnavailable(error)) throw error;
         log.warn({ id, error: messageOf(error) }, 'old moments of a sandbox stay in the replica');
       }
     }

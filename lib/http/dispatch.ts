@@ -9,7 +9,7 @@ import type { Auth } from '../auth/auth.ts';
 import type { Caller } from '../auth/caller.ts';
 import { type AnyHeaders, headerOf, requestIdOf } from '../auth/header.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
-import { isWinterdockError, storageFailure, WinterdockError } from '../base/errors.ts';
+import { isUnavailable, isWinterdockError, storageFailure, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { serverTiming, withTiming } from '../base/timing.ts';
 import type { Guard } from '../operations/guard.ts';
@@ -92,7 +92,7 @@ const OWN_ROOTS = ['api', 'instances', 'healthz', 'readyz', 'metrics', 'openapi.
 export function logFailure(thrown: unknown, requestId: string, log: Logger): void {
   const error = storageFailure(thrown) ?? thrown;
   if (!isWinterdockError(error) || error.code === 'internal') log.error({ err: error, requestId }, 'a request failed');
-  else if (error.code === 'storage_unavailable') log.warn({ err: error, requestId }, 'the storage refused a request');
+  else if (isUnavailable(error)) log.warn({ err: error, requestId }, 'the storage refused a request');
 }
 
 /** The problem answer of anything thrown. */

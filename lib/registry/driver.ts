@@ -142,29 +142,30 @@ export interface RegistryDraft {
 
 /** Of everything here only `open`, `lock`, `draft`, `setAside` and `remove` change something. */
 export interface RegistryDriver {
-  /** Names it for people: the path of its file, or `:memory:`. */
+  /** Names it for people: the path of its file, its address without a password, or `:memory:`. */
   readonly name: string;
   /** Whether a registry is there after its server ended. */
   readonly isKept: boolean;
   /** Absolute path of the signed head of its ledger, which lies outside of it; null for one that is not kept. */
   readonly headPath: string | null;
-  /** Number of migrations in this version. */
+  /** Number of migrations in this version, of the SQLite file that a copy is. */
   knownMigrations(): number;
   presence(): Promise<RegistryPresence>;
   /**
    * Throws `conflict` with `start_refused` when it cannot be opened, or made, where its address leads, and names what
    * is there. Changes nothing; what it says of a registry may be past when that is opened.
    */
-  requireUsable(): void;
+  requireUsable(): Promise<void>;
   /** Throws as `lock` does when another has it locked, as far as that can be told without making anything. */
-  requireUnlocked(): void;
+  requireUnlocked(): Promise<void>;
   /**
    * Keeps a second server out, also one that comes to the same registry by another name. What `open` makes afterwards
-   * is locked too. `dataFolder` is locked already: in it nobody makes a registry of the same name. Returns the release,
-   * which is idempotent and comes after the registry was closed. Throws an error with "Another Winterdock uses the
-   * registry" when another holds it.
+   * is locked too. `dataFolder` is locked already: in it nobody makes a registry of the same name. Resolves with the
+   * release, which is idempotent and comes after the registry was closed. Rejects with "Another Winterdock uses the
+   * registry" when another holds it. `onLost` is called once when another has taken it over in spite of the lock:
+   * nothing that this process writes is kept from then on.
    */
-  lock(dataFolder: string): () => void;
+  lock(dataFolder: string, onLost?: (why: Error) => void): Promise<() => Promise<void>>;
   /** Opens it; makes and migrates it. Throws the errors of its database. */
   open(options: RegistryOptions): Promise<Registry>;
   /** Opens one moment of an existing one that is not empty. Throws the errors of its database. */
@@ -180,9 +181,10 @@ export interface RegistryDriver {
   draft(from: string, options: RegistryOptions): Promise<RegistryDraft>;
   /**
    * Hands each of its files, in the order in which they may go, to `move` with the name that it has where it is kept.
-   * The signed head stays. May be repeated.
+   * One that has no files keeps itself, and resolves with a sentence that says where. The signed head stays. May be
+   * repeated.
    */
-  setAside(move: (path: string, name: string) => Promise<void>): Promise<void>;
+  setAside(move: (path: string, name: string) => Promise<void>): Promise<string | null>;
   /** Removes it without its head: for what an interrupted restore left. May be repeated. */
   remove(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /** Chooses the driver of a registry by its address: the one place where another kind of registry is plugged in. */
 import type { RegistryAddress } from '../base/registry-url.ts';
 import type { RegistryDriver } from './driver.ts';
+import { postgresDriver } from './postgres/driver.ts';
 import { memoryDriver, sqliteFileDriver } from './sqlite/driver.ts';
 
 /** The driver of a registry. Opens and makes nothing. */
@@ -10,5 +11,7 @@ export function registryDriver(address: RegistryAddress): RegistryDriver {
       return memoryDriver();
     case 'sqlite':
       return sqliteFileDriver(address.path);
+    case 'postgres':
+      return postgresDriver(address);
   }
 }

@@ -3,7 +3,7 @@ import { STORAGE_HINT, WinterdockError } from '../base/errors.ts';
 
 /** Whether the write happened is not known. */
 export function answerLost(cause?: unknown): WinterdockError {
-  return new WinterdockError('storage_unavailable', 'The registry did not answer; the change may have been made.', {
+  return new WinterdockError('registry_unavailable', 'The registry did not answer; the change may have been made.', {
     hint: STORAGE_HINT,
     retryAfterSeconds: 1,
     extra: { answer: 'lost' },

@@ -16,6 +16,8 @@ export interface Upgrade {
 interface RegistryStorageStatus {
   /** Absolute path of its file; null when it has none. */
   path: string | null;
+  /** Names its database for people, where it is on a server; null otherwise. */
+  database: string | null;
   bytes: number;
   /** Of `bytes`: pages that hold nothing now. */
   freeBytes: number;

@@ -16,7 +16,15 @@ const OUTPUT_LENGTH = 4000;
 const ATTEMPTS = 5;
 /** Refusals before anything was run in the sandbox. */
 const UNBEGUN = ['capacity', 'quota_exceeded', 'storage_unavailable', 'rate_limited', 'unknown_state', 'corrupt'];
-const UNBEGUN_TOO = ['missing_file', 'archived', 'gone', 'capability', 'not_found', 'validation'];
+const UNBEGUN_TOO = [
+  'registry_unavailable',
+  'missing_file',
+  'archived',
+  'gone',
+  'capability',
+  'not_found',
+  'validation',
+];
 
 export interface Executed extends ScheduledOutcome {
   /** Nothing of it was done. */

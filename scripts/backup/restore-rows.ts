@@ -86,7 +86,7 @@ interface Work {
 
 async function doIt(work: Work, driver: RegistryDriver): Promise<TakenRows> {
   const { config, store, marker } = work;
-  const unlock = lockStores(config, driver);
+  const unlock = await lockStores(config, driver);
   try {
     const registry = await openRegistry(driver, config);
     try {
@@ -102,7 +102,7 @@ async function doIt(work: Work, driver: RegistryDriver): Promise<TakenRows> {
       await registry.close();
     }
   } finally {
-    unlock();
+    await unlock();
   }
 }
 

@@ -10,16 +10,19 @@ import { checkStorage } from './actions.ts';
 export function RegistryFacts({ storage, rendered }: { storage: Storage; rendered: number }) {
   const { registry, running } = storage;
   const { check } = registry;
+  const isDatabase = registry.file?.startsWith('postgres://') ?? false;
   return (
     <div className="grid gap-5">
       <FactList>
-        <Fact name="File">
+        <Fact name={isDatabase ? 'Database' : 'File'}>
           {registry.file === null ? (
             'in memory: gone with the process'
           ) : (
             <>
               <code className="text-[0.8125rem]">{registry.file}</code>{' '}
-              {!registry.inside_data && <span className="text-small text-ink-3">outside the data folder</span>}
+              {!registry.inside_data && !isDatabase && (
+                <span className="text-small text-ink-3">outside the data folder</span>
+              )}
             </>
           )}
         </Fact>

@@ -15,7 +15,7 @@ export interface CommandResult {
 
 /** Runs one of the commands on a data folder. */
 export function run(
-  name: 'backup' | 'restore' | 'ledger-verify' | 'doctor',
+  name: 'backup' | 'restore' | 'ledger-verify' | 'doctor' | 'migrate-registry',
   folder: string,
   args: string[],
   settings: Record<string, string> = {},

@@ -40,7 +40,7 @@ export type ReplicaLate = z.infer<typeof replicaLatenessSchema>;
 export const storageSchema = z
   .object({
     registry: z.object({
-      /** Name of the file; null when it is in memory. */
+      /** Name of the file, or of the database that it is in (`postgres://…`); null when it is in memory. */
       file: z.string().nullable(),
       /** Whether it lies in the data folder. */
       inside_data: z.boolean(),
@@ -48,7 +48,7 @@ export const storageSchema = z
       wal_bytes: bytes,
       /** Of `bytes`: free pages, used before the file grows. */
       free_bytes: bytes,
-      /** When a checkpoint last wrote to the file; null in memory. */
+      /** When a checkpoint last wrote to the file; null without one. */
       checkpointed: epoch.nullable(),
       /** The last `quick_check`; null before the first. `says` is `ok` or its first complaint. */
       check: z.object({ time: epoch, took_ms: count, ok: z.boolean(), says: z.string() }).nullable(),

@@ -14,15 +14,15 @@ let release = async () => {};
 
 async function lock(dataFolder: string, registryPath: string): Promise<void> {
   const driver = fileDriver(registryPath);
-  const unlock = lockStores({ dataFolder }, driver);
+  const unlock = await lockStores({ dataFolder }, driver);
   try {
     const registry = await driver.open({ thresholds: THRESHOLDS });
     release = async () => {
       await registry.close();
-      unlock();
+      await unlock();
     };
   } catch (error) {
-    unlock();
+    await unlock();
     throw error;
   }
 }

@@ -2,7 +2,7 @@
  * Runs the components of one start: the steps of a call in the order of their dependencies, one at a time in each
  * interpreter, each with its own files, its limits and its commit. Loaded by the first call. Knows nothing of messages.
  */
-import { isWinterdockError, messageOf } from '../../base/errors.ts';
+import { isUnavailable, isWinterdockError, messageOf } from '../../base/errors.ts';
 import { countJsonValues } from '../../base/json-weight.ts';
 import type { Overlay } from '../../vfs/overlay.ts';
 import { parseVfsPath } from '../../vfs/paths.ts';
@@ -228,7 +228,7 @@ export class ComponentRunner {
       result.tookMs = elapsedSince(started);
       return { result, output: outcome.output };
     } catch (error) {
-      if (isWinterdockError(error) && ['storage_unavailable', 'corrupt'].includes(error.code)) throw error;
+      if (isUnavailable(error) || (isWinterdockError(error) && error.code === 'corrupt')) throw error;
       if (!isWinterdockError(error) && !(error instanceof StateError)) throw error;
       const kind = error instanceof StateError ? 'state' : 'component';
       const message = kind === 'state' ? error.message : `Its writes could not be kept: ${error.message}`;
@@ -370,7 +370,7 @@ function keepState(
 
 function thrown(error: unknown): ComponentFailure {
   if (error instanceof StateError) return { kind: 'state', message: error.message };
-  if (error instanceof ModuleMissing || (isWinterdockError(error) && error.code !== 'storage_unavailable'))
+  if (error instanceof ModuleMissing || (isWinterdockError(error) && !isUnavailable(error)))
     return { kind: 'component', message: messageOf(error) };
   throw error;
 }

@@ -60,6 +60,7 @@ function translated(code: string, message: string, path: string): Error {
       return posixError('EFBIG', 'File too large', path);
     case 'not_found':
       return posixError('ENOENT', 'no such file or directory', path);
+    case 'registry_unavailable':
     case 'storage_unavailable':
       return posixError('EIO', 'Input/output error', path);
     case 'validation':

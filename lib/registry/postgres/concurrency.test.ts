@@ -4,13 +4,13 @@ import type { PlainIds } from '../../testing/plain-ids.ts';
 import { CHAIN_START, canonicalLine, chainHash } from '../chain.ts';
 import type { Registry } from '../registry.ts';
 import { entry, instance, intent, makeInstance, START, transitionTo } from '../testing/fixtures.ts';
-import { postgresDriver } from '../testing/postgres-driver.ts';
+import { postgresUnderTest } from '../testing/postgres-driver.ts';
 import { HAS_POSTGRES } from '../testing/postgres-server.ts';
 
 const SERVERS = 4;
 
 describe.skipIf(!HAS_POSTGRES)('several servers with one registry on Postgres', () => {
-  const driver = postgresDriver();
+  const driver = postgresUnderTest();
   let servers: PlainIds<Registry>[];
   beforeEach(async () => {
     servers = [await driver.open()];

@@ -1,24 +1,82 @@
 /** Connections to a database of Postgres, as the registry uses them. Loads the client only when it is asked for. */
-import type { Sql } from 'postgres';
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+import type { Options, Sql } from 'postgres';
+import type { PostgresAddress, PostgresTls } from '../../base/postgres-url.ts';
 
-/** Connections at once: transactions wait for one another anyway, reads do not. */
-const CONNECTIONS = 8;
-const CONNECT_SECONDS = 30;
+/** The schema that a registry is in. */
+export const SCHEMA = 'winterdock';
+
+export interface ConnectSettings {
+  /** Where names without a schema are looked for. */
+  schema?: string;
+  /** Called each time when the connection is gone. */
+  onClose?: () => void;
+}
+
+type Connector = (options?: ConnectSettings) => Sql;
 
 /**
- * Connects when the first statement is sent. Whole numbers and sums are numbers: none of the registry's is beyond
- * `Number.MAX_SAFE_INTEGER`.
+ * One connection, which is made when the first statement is sent, and again after it was lost. Throws the system's
+ * error for a file of certificates that cannot be read.
  */
-export async function connect(url: string, { most = CONNECTIONS }: { most?: number } = {}): Promise<Sql> {
+export async function connect(address: PostgresAddress, options: ConnectSettings = {}): Promise<Sql> {
+  return (await connectorTo(address))(options);
+}
+
+/** What makes connections as `connect` does. */
+export async function connectorTo(address: PostgresAddress): Promise<Connector> {
   const { default: postgres } = await import('postgres');
+  return (options = {}) => postgres(optionsFor(address, options)) as unknown as Sql;
+}
+
+/** Whole numbers and sums are numbers: none of the registry's is beyond `Number.MAX_SAFE_INTEGER`. */
+function optionsFor(
+  address: PostgresAddress,
+  { schema = SCHEMA, onClose = () => undefined }: ConnectSettings,
+): Options<Record<string, never>> {
   const number = { parse: Number, serialize: String };
-  return postgres(url, {
-    max: most,
-    connect_timeout: CONNECT_SECONDS,
+  const { hosts, database, user, password, connectSeconds, writable } = address;
+  const [socket] = hosts.filter(({ host }) => host.startsWith('/'));
+  const options = {
+    host: hosts.map(({ host }) => host),
+    port: hosts.map(({ port }) => port),
+    ...(socket === undefined ? {} : { path: `${socket.host}/.s.PGSQL.${socket.port}` }),
+    database,
+    user,
+    // Undefined: the client takes `PGPASSWORD`.
+    pass: password ?? undefined,
+    // What goes through a socket does not leave the machine.
+    ssl: socket === undefined && tlsFor(address.tls),
+    max: 1,
+    connect_timeout: connectSeconds,
+    // Seconds between two attempts to connect. The client's own grow to twenty, which whoever asks next would wait for.
+    backoff: 0.1,
+    // It would be closed between two statements of a transaction.
+    max_lifetime: null,
+    idle_timeout: null,
+    // Undefined: the client takes the environment's.
+    target_session_attrs: writable ? 'read-write' : undefined,
     // Types of extensions are not asked for: the registry uses none.
     fetch_types: false,
     onnotice: () => undefined,
+    onclose: onClose,
     types: { bigint: { to: 20, from: [20], ...number }, numeric: { to: 1700, from: [1700], ...number } },
-    connection: { application_name: 'winterdock' },
-  }) as unknown as Sql;
+    connection: { application_name: 'winterdock', search_path: schema },
+  };
+  return options as unknown as Options<Record<string, never>>;
+}
+
+/** As `psql` means the mode: only the last two ask who the server is, and `require` where it is said who may sign. */
+function tlsFor({ mode, rootFile, certificateFile, keyFile }: PostgresTls): false | 'prefer' | ConnectionOptions {
+  if (mode === 'disable') return false;
+  if (mode === 'prefer' && certificateFile === null) return mode;
+  const read = (path: string | null) => (path === null ? {} : { value: readFileSync(path) });
+  const [ca, cert, key] = [read(rootFile).value, read(certificateFile).value, read(keyFile).value];
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert, key }),
+    ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
+    rejectUnauthorized: mode.startsWith('verify') || (mode === 'require' && ca !== undefined),
+  };
 }

@@ -7,13 +7,13 @@
  * stays so. The statements that are sent alone check everything themselves.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ReservedSql, Sql } from 'postgres';
 import { isNull, type Queries } from '../../../db/drizzle.ts';
 import { tenantForgettings } from '../../../db/schema.ts';
-import { messageOf, STORAGE_HINT, WinterdockError } from '../../base/errors.ts';
+import { WinterdockError } from '../../base/errors.ts';
 import { answerLost } from '../lost-answer.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
 import type { StatementMaker } from '../statements/statements.ts';
+import type { ConnectionPool, OwnConnection } from './pool.ts';
 import { type Async, asyncStatement, queryText, type Send, sendOn } from './statement.ts';
 
 /** The lock of all transactions of several statements: any number that nobody else in the database takes. */
@@ -31,11 +31,19 @@ export const FOREIGN_KEY_VIOLATION = '23503';
 const STATEMENTS = 1000;
 
 interface Transaction {
-  connection: ReservedSql;
+  connection: OwnConnection;
   /** Rows that it has changed so far. */
   changes: number;
   /** Resolves when it has ended, however that was. */
   settled: Promise<void>;
+}
+
+/** Says whether this process may write, when another one might have taken the registry over. */
+export interface WriteGuard {
+  /** Throws when it may not now. */
+  requireHeld(): void;
+  /** SQL that ends a transaction when another one has taken the registry over. */
+  readonly check: string;
 }
 
 /** What a write carries: notes its id in the transaction. */
@@ -43,26 +51,50 @@ interface Carried {
   note: () => Promise<void>;
 }
 
+interface Moment {
+  run<T>(work: () => Promise<T>): Promise<T>;
+  /** The rows of a query without values, `piece` at a time, as the client reads them. One query at a time. */
+  pieces(text: string, piece: number): AsyncGenerator<unknown[][]>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
 export class PostgresDatabase implements StatementMaker {
-  readonly sql: Sql;
+  readonly #pool: ConnectionPool;
+  readonly #guard: WriteGuard | null;
   readonly #transaction = new AsyncLocalStorage<Transaction>();
   readonly #carried = new AsyncLocalStorage<Carried>();
   readonly #shapes = new Map<string, unknown>();
   /** Sends a statement in the transaction of this moment, or alone. */
   readonly #send: Send = async (text, params) => {
     const transaction = this.#transaction.getStore();
+    const isWrite = !text.startsWith('select');
     try {
-      const sent = await sendOn(transaction?.connection ?? this.sql, text, params);
-      if (transaction !== undefined && !text.startsWith('select')) transaction.changes += sent.changes;
+      if (transaction === undefined) {
+        if (isWrite) this.#guard?.requireHeld();
+        return await this.#pool.share((sql) => sendOn(sql, text, params));
+      }
+      transaction.connection.requireThere();
+      const sent = await sendOn(transaction.connection.sql, text, params);
+      if (isWrite) transaction.changes += sent.changes;
       return sent;
     } catch (error) {
       if (transaction !== undefined) throw error;
+      // It may have arrived, and then it was made: a statement alone is a transaction of its own.
+      if (isWrite && isCut(error)) throw answerLost(error);
       throw (await this.#explained(error)) ?? error;
     }
   };
 
-  constructor(sql: Sql) {
-    this.sql = sql;
+  /** `guard`: null for one that nobody can take over. */
+  constructor(pool: ConnectionPool, guard: WriteGuard | null = null) {
+    this.#pool = pool;
+    this.#guard = guard;
+  }
+
+  /** Closes its connections. Idempotent. */
+  close(): Promise<void> {
+    return this.#pool.end();
   }
 
   /** See `StatementMaker`: of what it returns every answer is a promise, which `with` says. */
@@ -109,11 +141,16 @@ export class PostgresDatabase implements StatementMaker {
     piece: number,
   ): AsyncGenerator<Row[]> {
     const { text, params, decode } = queryText(build, bound);
-    for await (const rows of this.sql
-      .unsafe(text, params as never[])
-      .values()
-      .cursor(piece)) {
-      yield (rows as unknown[][]).map((values) => decode(values) as Row);
+    const { sql, release } = await this.#pool.own();
+    try {
+      for await (const rows of sql
+        .unsafe(text, params as never[])
+        .values()
+        .cursor(piece)) {
+        yield (rows as unknown[][]).map((values) => decode(values) as Row);
+      }
+    } finally {
+      release();
     }
   }
 
@@ -124,7 +161,7 @@ export class PostgresDatabase implements StatementMaker {
 
   /**
    * Runs `work` as one transaction that is on disk when this resolves. Any error undoes all of it. Rejects with
-   * `storage_unavailable` when the registry cannot be written, and says so when the change may have been made.
+   * `registry_unavailable` when it cannot be written, and says so when the change may have been made.
    */
   async write<T>(work: () => Promise<T>): Promise<T> {
     if (this.#transaction.getStore() !== undefined) throw new Error('A transaction is not begun within another one.');
@@ -139,10 +176,13 @@ export class PostgresDatabase implements StatementMaker {
   }
 
   async #write<T>(work: () => Promise<T>): Promise<T> {
-    const connection = await this.sql.reserve();
+    this.#guard?.requireHeld();
+    const connection = await this.#pool.own();
+    const { sql } = connection;
     const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
     try {
-      await connection.unsafe(`begin; select pg_advisory_xact_lock(${WRITERS})`).simple();
+      const begin = `begin; select pg_advisory_xact_lock(${WRITERS}); ${this.#guard?.check ?? ''}`;
+      await sql.unsafe(begin).simple();
       const transaction: Transaction = { connection, changes: 0, settled };
       const result = await this.#transaction.run(transaction, async () => {
         const done = await work();
@@ -150,11 +190,12 @@ export class PostgresDatabase implements StatementMaker {
         if (carried !== undefined && transaction.changes > 0) await carried.note();
         return done;
       });
-      await commit(connection);
+      connection.requireThere();
+      await commit(sql);
       return result;
     } catch (error) {
       // Without a connection there is no transaction any more.
-      if (!isAway(error)) await connection.unsafe('rollback').catch(() => undefined);
+      if (!isAway(error)) await sql.unsafe('rollback').catch(() => undefined);
       throw error;
     } finally {
       settle();
@@ -172,34 +213,48 @@ export class PostgresDatabase implements StatementMaker {
   /** Runs `work` over one moment of the registry. It changes nothing. */
   async read<T>(work: () => Promise<T>): Promise<T> {
     if (this.#transaction.getStore() !== undefined) return work();
-    const connection = await this.sql.reserve();
+    const moment = await this.moment();
     try {
-      await connection.unsafe('begin isolation level repeatable read read only');
-      return await this.#transaction.run({ connection, changes: 0, settled: Promise.resolve() }, work);
+      return await moment.run(work);
     } catch (error) {
       throw (await this.#explained(error)) ?? error;
     } finally {
-      await connection.unsafe('commit').catch(() => undefined);
-      connection.release();
+      await moment.close();
     }
   }
 
   /** One moment of the registry, for as long as it is held open. */
-  async moment(): Promise<{ run<T>(work: () => Promise<T>): Promise<T>; close(): Promise<void> }> {
-    const connection = await this.sql.reserve();
-    await connection.unsafe('begin isolation level repeatable read read only');
-    // The moment is that of the first statement.
-    await connection.unsafe('select 1');
+  async moment(): Promise<Moment> {
+    const connection = await this.#pool.own();
+    const { sql } = connection;
     let isOpen = true;
+    const close = async () => {
+      if (!isOpen) return;
+      isOpen = false;
+      await sql.unsafe('commit').catch(() => undefined);
+      connection.release();
+    };
+    try {
+      // The moment is that of the first statement.
+      await sql.unsafe('begin isolation level repeatable read read only; select 1').simple();
+    } catch (error) {
+      await close();
+      throw (await this.#explained(error)) ?? error;
+    }
     const transaction: Transaction = { connection, changes: 0, settled: Promise.resolve() };
     return {
       run: (work) => this.#transaction.run(transaction, work),
-      async close() {
-        if (!isOpen) return;
-        isOpen = false;
-        await connection.unsafe('commit').catch(() => undefined);
-        connection.release();
+      async *pieces(text, piece) {
+        for (let isFirst = true; ; isFirst = false) {
+          connection.requireThere();
+          if (isFirst) await sql.unsafe(`declare rows no scroll cursor for ${text}`);
+          const rows = (await sql.unsafe(`fetch ${piece} from rows`).values()) as unknown as unknown[][];
+          if (rows.length > 0) yield rows;
+          if (rows.length < piece) break;
+        }
+        await sql.unsafe('close rows');
       },
+      close,
     };
   }
 
@@ -228,14 +283,13 @@ export class PostgresDatabase implements StatementMaker {
   }
 }
 
-async function commit(connection: ReservedSql): Promise<void> {
-  try {
-    await connection.unsafe('commit');
-  } catch (error) {
+async function commit(sql: OwnConnection['sql']): Promise<void> {
+  const { command } = await sql.unsafe('commit').catch((error: unknown) => {
     // Whether it was committed is known to Postgres alone.
-    if (isAway(error)) throw answerLost(error);
-    throw error;
-  }
+    throw isAway(error) ? answerLost(error) : error;
+  });
+  // What Postgres answers where a statement has failed, whoever caught that.
+  if (command === 'ROLLBACK') throw new Error(`A transaction was undone: ${command}.`);
 }
 
 /** The code of an error of Postgres (SQLSTATE), of its client or of the system; null for any other. */
@@ -255,19 +309,28 @@ export function isRefused(error: unknown): boolean {
 }
 
 /** The connection is gone, or there is none: nothing more of a transaction comes. */
-function isAway(error: unknown): boolean {
+export function isAway(error: unknown): boolean {
   const code = codeOf(error) ?? '';
-  return /^(CONNECTION_|CONNECT_TIMEOUT|ECONN|EPIPE|ETIMEDOUT|EHOST|ENOTFOUND|EAI_|08|57P0)/.test(code);
+  return /^(CONNECTION_|CONNECT_TIMEOUT|ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|ENOENT|EAI_|ERR_TLS|ERR_SSL|08|57P0)/.test(
+    code,
+  );
 }
 
-/** Read-only, full, out of connections or memory, or told to stop. */
+/** The connection was lost while something was under way; before that there was one. */
+function isCut(error: unknown): boolean {
+  return /^(CONNECTION_(CLOSED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT)/.test(codeOf(error) ?? '');
+}
+
+/** Read-only, full, out of connections or memory, told to stop, or taken over by another server. */
 function isUnwritable(error: unknown): boolean {
-  return /^(25006|53|58|55P03|57014|40)/.test(codeOf(error) ?? '');
+  return /^(25006|53|58|55P03|57014|40|WD003)/.test(codeOf(error) ?? '');
 }
 
+/** Its message names no host and no row: whoever asks may see it. The log has the cause. */
 function unavailable(error: unknown): WinterdockError {
-  return new WinterdockError('storage_unavailable', `The registry could not be written: ${messageOf(error)}.`, {
-    hint: STORAGE_HINT,
+  const why = `The registry cannot be reached, or takes no writes now (${codeOf(error)}).`;
+  return new WinterdockError('registry_unavailable', why, {
+    hint: 'What was answered before is kept, and nothing of this was changed. Try again.',
     retryAfterSeconds: 1,
     cause: error,
   });

@@ -1,5 +1,4 @@
 /** The registry on a database of Postgres. Wires the parts together; each has its own file. */
-import type { Sql } from 'postgres';
 import { epochSeconds, systemClock } from '../../base/clock.ts';
 import type { RegistryOptions } from '../driver.ts';
 import type { DueRow, InstanceStore } from '../instances.ts';
@@ -17,7 +16,7 @@ import { ClaimTable } from './claims.ts';
 import { openCopies } from './copies.ts';
 import { InstanceCounts } from './counts.ts';
 import { openCpuUse } from './cpu-use.ts';
-import { PostgresDatabase } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
 import { openDueCounts } from './due-counts.ts';
 import { openEnvironments } from './environments.ts';
 import { openFacts } from './facts.ts';
@@ -61,10 +60,15 @@ const RUNS_PER_SCHEDULE = 100;
 const PIECE = 1000;
 const NO_LIMITS = { perSandbox: Number.MAX_SAFE_INTEGER, perTenant: Number.MAX_SAFE_INTEGER };
 
-/** Opens the registry in a database whose tables are there. `sql`: its connections, which it closes. */
-export async function openPostgresRegistry(sql: Sql, options: RegistryOptions): Promise<Registry> {
+/**
+ * Opens the registry that `database` is connected to, whose tables are there. It closes the connections. `name`: for
+ * people.
+ */
+export async function openPostgresRegistry(
+  database: PostgresDatabase,
+  options: RegistryOptions & { name: string },
+): Promise<Registry> {
   const clock = options.clock ?? systemClock;
-  const database = new PostgresDatabase(sql);
   const [[position] = []] = await database.ask('select seq from ledger_head');
   const ledger = new LedgerTable(database, Number(position));
   const { commitEvents } = ledger;
@@ -179,7 +183,6 @@ export async function openPostgresRegistry(sql: Sql, options: RegistryOptions): 
     recount: (entry) => recount(database, ledger, entry),
   };
 
-  let closing: Promise<void> | null = null;
   const registry: Registry = {
     instances,
     ledger: book,
@@ -210,14 +213,11 @@ export async function openPostgresRegistry(sql: Sql, options: RegistryOptions): 
     backups: openBackups(database, ledger),
     hosts: openHosts(database),
     maintenance,
-    storage: openStorage(database),
+    storage: openStorage(database, options.name),
     writes: writeIds.store,
     commitEvents,
     carrying: (writeId) => carryingWrites(registry, database, () => writeIds.requireNew(writeId)),
-    close() {
-      closing ??= sql.end({ timeout: 5 });
-      return closing;
-    },
+    close: () => database.close(),
   };
   return registry;
 }

@@ -7,11 +7,15 @@ import type { PostgresDatabase } from './database.ts';
 
 const tables = () => schemaTables().map((table) => `"${getTableConfig(table).name}"`);
 
-export function openStorage(database: PostgresDatabase): RegistryStorage {
+/** `name`: of the database, for people. */
+export function openStorage(database: PostgresDatabase, name: string): RegistryStorage {
   return {
     async status() {
-      const [[bytes] = []] = await database.ask('select pg_database_size(current_database())');
-      return { path: null, bytes: Number(bytes), freeBytes: 0, logBytes: 0, checkpointed: null };
+      // Others may have tables in the same database.
+      const [[bytes] = []] = await database.ask(
+        `select sum(pg_total_relation_size(oid)) from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r'`,
+      );
+      return { path: null, database: name, bytes: Number(bytes), freeBytes: 0, logBytes: 0, checkpointed: null };
     },
     // Postgres verifies the checksum of each page that it reads; this reads the rows of every table.
     async check(signal) {

@@ -89,9 +89,9 @@ test.each([
   await (await beside.open({ thresholds: THRESHOLDS })).close();
   expect([beside.headPath, readFileSync(`${link}.head`, 'utf8')]).toEqual([`${link}.head`, 'signed']);
   const driver = fileDriver(link);
-  const unlock = driver.lock(folder);
+  const unlock = await driver.lock(folder);
   await (await driver.open({ thresholds: THRESHOLDS })).close();
-  unlock();
+  await unlock();
   expect([driver.headPath, readFileSync(`${file}.head`, 'utf8')]).toEqual([`${file}.head`, 'signed']);
   expect([existsSync(`${link}.head`), lstatSync(link).isSymbolicLink()]).toEqual([false, true]);
   expect(readdirSync(folder).toSorted()).toEqual(['file', 'file.head']);
@@ -128,8 +128,8 @@ test('a registry in memory keeps nothing, and is made anew each time', async () 
   expect([await registry.storage.keptCopies(), await registry.storage.emptyLog()]).toEqual([[], true]);
   await registry.close();
   expect([driver.isKept, driver.headPath, await driver.presence()]).toEqual([false, null, { kind: 'missing' }]);
-  driver.lock(folder)();
-  driver.lock(folder)();
+  await (await driver.lock(folder))();
+  await (await driver.lock(folder))();
   for (const read of [driver.inspect(), driver.readLive(), driver.readLedger()]) {
     await expect(read).rejects.toMatchObject({ code: 'not_found' });
   }

@@ -47,15 +47,15 @@ export function memoryDriver(): RegistryDriver {
     headPath: null,
     knownMigrations,
     presence: async () => ({ kind: 'missing' }),
-    requireUsable() {},
-    requireUnlocked() {},
-    lock: () => () => {},
+    async requireUsable() {},
+    async requireUnlocked() {},
+    lock: async () => async () => {},
     open: async (options) => openSqliteRegistry({ path: ':memory:', ...options }),
     inspect: async () => nothing(),
     readLive: async () => nothing(),
     readLedger: async () => nothing(),
     draft: async () => nothing(),
-    async setAside() {},
+    setAside: async () => null,
     async remove() {},
   };
 }
@@ -98,20 +98,20 @@ class SqliteFileDriver implements RegistryDriver {
     return walBytes > 0 ? { kind: 'log_only', logBytes: walBytes } : { kind: 'empty' };
   }
 
-  requireUsable(): void {
+  async requireUsable(): Promise<void> {
     requireUsableFile(this.#path, this.name);
   }
 
-  requireUnlocked(): void {
+  async requireUnlocked(): Promise<void> {
     if (isHeldElsewhere(this.#path)) throw new Error(this.#isLocked);
   }
 
-  lock(dataFolder: string): () => void {
+  async lock(dataFolder: string): Promise<() => Promise<void>> {
     const message = this.#isLocked;
     const nameIsHeld = dirname(this.#path) === realPathOf(dataFolder);
     const held = holdLock(this.#path, { path: `${this.#path}.lock`, message, nameIsHeld });
     this.#held = held;
-    return () => {
+    return async () => {
       if (this.#held === held) this.#held = null;
       held.release();
     };
@@ -197,13 +197,14 @@ class SqliteFileDriver implements RegistryDriver {
     };
   }
 
-  async setAside(move: (path: string, name: string) => Promise<void>): Promise<void> {
+  async setAside(move: (path: string, name: string) => Promise<void>): Promise<null> {
     for (const part of PARTS) {
       const path = this.#path + part;
       if (isThere(path)) await move(path, basename(path));
     }
     await unlinkFile(this.#path + INDEX);
     await syncFolder(dirname(this.#path));
+    return null;
   }
 
   async remove(): Promise<void> {

@@ -14,6 +14,7 @@ const BY_HAND: Readonly<Record<string, string>> = {
   'lib/registry/sqlite/former-history.ts':
     'asks for and rewrites what is recorded of migrations, also in a file that it must not open as usual',
   'lib/registry/sqlite/file-reader.ts': 'opens a file that another owns: PRAGMA, BEGIN, VACUUM INTO',
+  'lib/registry/sqlite/whole-file.ts': 'reads and loads whole tables, without their triggers',
   'lib/registry/statements/raw.ts': 'the list of all that drizzle has no words for',
   'lib/registry/statements/dialect.ts': 'a place in a statement that has another text in each dialect',
   'lib/registry/postgres/database.ts': 'the begin and end of transactions, and their lock',
@@ -21,6 +22,9 @@ const BY_HAND: Readonly<Record<string, string>> = {
   'lib/registry/postgres/migrate.ts': 'asks for what is recorded of the steps, and runs their statements',
   'lib/registry/postgres/ledger.ts': 'the function that appends, and the head of the chain',
   'lib/registry/postgres/open.ts': 'the head of the chain',
+  'lib/registry/postgres/driver.ts': 'schemas that are made, renamed and removed, and what the server says of itself',
+  'lib/registry/postgres/registry-lock.ts': 'the lock of a session, and whose the registry is',
+  'lib/registry/postgres/whole-schema.ts': 'reads and loads whole tables, without their triggers',
   'lib/registry/postgres/recount.ts': 'a lock of two tables',
   'lib/registry/postgres/storage.ts': 'sizes, VACUUM',
 };

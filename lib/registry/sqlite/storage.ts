@@ -30,10 +30,11 @@ export function openStorage({ database, path, link, textsRemoved }: StorageParts
   return {
     async status() {
       const { bytes, freeBytes } = database.sizes();
-      if (inMemory) return { path: null, bytes, freeBytes, logBytes: 0, checkpointed: null };
+      if (inMemory) return { path: null, database: null, bytes, freeBytes, logBytes: 0, checkpointed: null };
       const [file, log] = await Promise.all([statOrNull(path), statOrNull(`${path}-wal`)]);
       return {
         path: link,
+        database: null,
         bytes: file?.size ?? 0,
         freeBytes,
         logBytes: log?.size ?? 0,

@@ -140,16 +140,17 @@ export function driverContract(name: string, site: DriverSite): void {
     test('its lock keeps another out, also in the run that makes it, and is released once', async () => {
       const driver = reach();
       const refused = 'Another Winterdock uses the registry';
-      const unlock = driver.lock(folder);
+      const unlock = await driver.lock(folder);
       const registry = await driver.open({ thresholds: THRESHOLDS });
       await registry.ledger.append([entry()]);
-      expect(() => reach().lock(folder)).toThrow(refused);
+      await expect(reach().lock(folder)).rejects.toThrow(refused);
       await registry.ledger.append([entry()]);
       await registry.close();
-      expect(() => reach().lock(folder)).toThrow(refused);
-      unlock();
-      unlock();
-      reach().lock(folder)();
+      await expect(reach().lock(folder)).rejects.toThrow(refused);
+      await unlock();
+      await unlock();
+      await reach().requireUnlocked();
+      await (await reach().lock(folder))();
     });
   });
 }

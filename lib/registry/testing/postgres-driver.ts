@@ -2,10 +2,14 @@
  * The registry on Postgres as a driver under test: a database of its own, made of a template and removed after each
  * test.
  */
+
+import { type PostgresAddress, parsePostgresUrl } from '../../base/postgres-url.ts';
 import { type PlainIds, withPlainIds } from '../../testing/plain-ids.ts';
 import { connect } from '../postgres/connect.ts';
+import { PostgresDatabase } from '../postgres/database.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { openPostgresRegistry } from '../postgres/open.ts';
+import { ConnectionPool } from '../postgres/pool.ts';
 import type { Registry } from '../registry.ts';
 import { type RegistryUnderTest, THRESHOLDS } from './fixtures.ts';
 import { postgresServer } from './postgres-server.ts';
@@ -14,10 +18,14 @@ const TEMPLATE = 'registry_template';
 let made = 0;
 let template: Promise<void> | null = null;
 
+/** The address of a database of the server of this process. */
+export async function addressOf(database: string): Promise<PostgresAddress> {
+  return parsePostgresUrl((await postgresServer()).url(database));
+}
+
 /** Runs one statement on the server itself. */
-async function administer(statement: string): Promise<void> {
-  const server = await postgresServer();
-  const sql = await connect(server.url('postgres'), { most: 1 });
+export async function administer(statement: string): Promise<void> {
+  const sql = await connect(await addressOf('postgres'));
   await sql.unsafe(statement);
   await sql.end();
 }
@@ -25,27 +33,28 @@ async function administer(statement: string): Promise<void> {
 /** The template: an empty registry. */
 async function makeTemplate(): Promise<void> {
   await administer(`create database ${TEMPLATE}`);
-  const sql = await connect((await postgresServer()).url(TEMPLATE), { most: 1 });
+  const sql = await connect(await addressOf(TEMPLATE));
   await migrate(sql);
   await sql.end();
 }
 
-/** A new database with an empty registry. Returns its URL. */
-export async function newDatabase(name: string): Promise<string> {
+/** A new database with an empty registry. Returns its address. */
+export async function newDatabase(name: string): Promise<PostgresAddress> {
   template ??= makeTemplate();
   await template;
   await administer(`create database ${name} template ${TEMPLATE} strategy file_copy`);
-  return (await postgresServer()).url(name);
+  return addressOf(name);
 }
 
 /** `wrap` gets every opened registry, and returns the one that the suite uses. */
-export function postgresDriver(wrap = (registry: Registry): Registry => registry): RegistryUnderTest {
+export function postgresUnderTest(wrap = (registry: Registry): Registry => registry): RegistryUnderTest {
   let name = '';
-  let url = '';
+  let address: PostgresAddress | null = null;
   let opened: PlainIds<Registry>[] = [];
   const again = async (thresholds = THRESHOLDS) => {
-    const sql = await connect(url, { most: 4 });
-    const registry = withPlainIds(wrap(await openPostgresRegistry(sql, { thresholds })));
+    if (address === null) throw new Error('There is no database yet.');
+    const database = new PostgresDatabase(await ConnectionPool.open(address, { most: 4 }));
+    const registry = withPlainIds(wrap(await openPostgresRegistry(database, { thresholds, name: address.name })));
     opened.push(registry);
     return registry;
   };
@@ -53,7 +62,7 @@ export function postgresDriver(wrap = (registry: Registry): Registry => registry
     async open() {
       made += 1;
       name = `registry_${made}`;
-      url = await newDatabase(name);
+      address = await newDatabase(name);
       return again();
     },
     again,

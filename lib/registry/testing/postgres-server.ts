@@ -32,7 +32,7 @@ const SETTINGS = {
 };
 
 interface TestServer {
-  /** The address of one of its databases. */
+  /** The URL of one of its databases. */
   url(database: string): string;
 }
 

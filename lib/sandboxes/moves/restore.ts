@@ -9,7 +9,7 @@
  */
 import { dirname, join } from 'node:path';
 import { makeFolder, unlinkFile } from '../../base/effects.ts';
-import { isWinterdockError, publicMessage, WinterdockError } from '../../base/errors.ts';
+import { isUnavailable, isWinterdockError, publicMessage, WinterdockError } from '../../base/errors.ts';
 import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow, Intent } from '../../registry/types.ts';
 import { lastingFolder, moveFile, stagingFor, stampOf } from '../../storage/files.ts';
@@ -100,7 +100,7 @@ async function bringToKeep(engine: Engine, runtime: SandboxRuntime, row: Instanc
   try {
     return (await runtime.exclusive(() => bringNear(engine, row))).row;
   } catch (error) {
-    if (!isWinterdockError(error) || error.code === 'storage_unavailable') throw error;
+    if (!isWinterdockError(error) || isUnavailable(error)) throw error;
     return row;
   }
 }
