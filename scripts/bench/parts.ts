@@ -14,7 +14,7 @@ import { measureMemory } from './memory.ts';
 import { measureNeighbours } from './neighbours.ts';
 import { measurePages } from './pages.ts';
 import { measureRegistry } from './registry.ts';
-import { measureReplica } from './replica.ts';
+import { measureReplica, measureReplicaAtRest } from './replica.ts';
 import { measureRestarts } from './restarts.ts';
 import type { PartResult } from './result.ts';
 import { measureSchedules } from './schedules.ts';
@@ -142,15 +142,21 @@ export const PARTS = {
       }),
   },
   replica: {
-    about: 'writes, suspensions, idleness and a restore with a replica beside the same without one',
+    about: 'writes, suspensions and a restore with a replica beside the same without one',
     measure: (quick) =>
-      measureReplica({
-        hot: quick ? { rounds: 2, sliceMs: 1200, suspensions: 2 } : { rounds: 20, sliceMs: 1500, suspensions: 40 },
-        idle: quick
+      measureReplica(
+        quick ? { rounds: 2, sliceMs: 1200, suspensions: 2 } : { rounds: 20, sliceMs: 1500, suspensions: 40 },
+        { mebibytes: large(quick), rounds: quick ? 1 : 5 },
+      ),
+  },
+  idle: {
+    about: 'what a replica costs a server with thousands of sandboxes on which nothing happens',
+    measure: (quick) =>
+      measureReplicaAtRest(
+        quick
           ? { asleep: 50, awake: 5, slices: 2, sliceMs: 5000, settleMs: 2000 }
           : { asleep: 5000, awake: 200, slices: 12, sliceMs: 10_000, settleMs: 30_000 },
-        restore: { mebibytes: large(quick), rounds: quick ? 1 : 5 },
-      }),
+      ),
   },
   live: {
     about: 'what ten browsers cost that watch 200 lines a second',

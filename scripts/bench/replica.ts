@@ -4,28 +4,33 @@
  */
 import { type HotSizes, measureHotReplica } from './replica-hot.ts';
 import { type IdleSizes, measureIdleReplica } from './replica-idle.ts';
-import { openPlaces } from './replica-places.ts';
+import { openPlaces, type Places } from './replica-places.ts';
 import { measureReplicaRestore } from './replica-restore.ts';
 import type { PartResult } from './result.ts';
 
-export interface ReplicaSizes {
-  hot: HotSizes;
-  idle: IdleSizes;
-  restore: { mebibytes: number; rounds: number };
+/** Those who write and suspend, and a restore. */
+export async function measureReplica(hot: HotSizes, restore: { mebibytes: number; rounds: number }) {
+  return atPlaces((places) => [
+    () => measureHotReplica(places, hot),
+    () => measureReplicaRestore(places, restore.mebibytes, restore.rounds),
+  ]);
 }
 
-export async function measureReplica({ hot, idle, restore }: ReplicaSizes): Promise<PartResult> {
+/** Many sandboxes of which nobody wants anything. */
+export async function measureReplicaAtRest(idle: IdleSizes): Promise<PartResult> {
+  return atPlaces((places) => [() => measureIdleReplica(places, idle)]);
+}
+
+async function atPlaces(works: (places: Places) => (() => Promise<PartResult>)[]): Promise<PartResult> {
   const places = await openPlaces();
   try {
-    const parts = [
-      await measureHotReplica(places, hot),
-      await measureReplicaRestore(places, restore.mebibytes, restore.rounds),
-      await measureIdleReplica(places, idle),
-    ];
-    return {
-      series: parts.flatMap(({ series }) => series),
-      figures: parts.flatMap(({ figures }) => figures),
-    };
+    const result: PartResult = { series: [], figures: [] };
+    for (const work of works(places)) {
+      const { series, figures } = await work();
+      result.series.push(...series);
+      result.figures.push(...figures);
+    }
+    return result;
   } finally {
     await places.stop();
   }
