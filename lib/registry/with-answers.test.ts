@@ -84,7 +84,7 @@ describe('writes', () => {
     });
     const certain = withAnswers(registry, PAUSES);
     await expect(certain.instances.begin(ID, intent(row), { owner: OWNER })).rejects.toMatchObject({
-      code: 'storage_unavailable',
+      code: 'registry_unavailable',
       extra: { answer: 'lost' },
     });
     expect(calls).toBe(PAUSES.pausesMs.length + 1);

@@ -5,7 +5,7 @@
  * however often their answers are lost. Reads pass.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { isWinterdockError } from '../base/errors.ts';
+import { isUnavailable, isWinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { InstanceStore } from './instances.ts';
 import { isAnswerLost } from './lost-answer.ts';
@@ -32,15 +32,19 @@ export function withAnswers<R extends Registry>(registry: R, { pausesMs = PAUSES
 
   /** Runs `work` again while its answer is lost. Safe for what may happen twice. */
   async function again<T>(work: () => Promise<T>): Promise<T> {
-    for (const pauseMs of pausesMs) {
+    let lost: unknown = null;
+    for (const pauseMs of [...pausesMs, null]) {
       try {
         return await work();
       } catch (error) {
-        if (!isAnswerLost(error)) throw error;
+        if (isAnswerLost(error)) lost = error;
+        // What is away now may have made it before.
+        else if (lost === null || !isUnavailable(error)) throw error;
+        if (pauseMs === null) throw lost;
         await pause(pauseMs);
       }
     }
-    return work();
+    throw lost;
   }
 
   /** The row that this write made, or null when it has not happened. */

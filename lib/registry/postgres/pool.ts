@@ -32,8 +32,9 @@ class Line {
   }
 
   #next(): Sql {
+    // A client that was cut between a statement and its sending never sends anything again: each loss is its end.
     const sql: Sql = this.#connect(() => {
-      if (this.sql === sql) this.losses += 1;
+      if (this.sql === sql) this.cut();
     });
     return sql;
   }
