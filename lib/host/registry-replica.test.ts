@@ -102,7 +102,8 @@ test('nothing of the registry opens a file by itself but its head, and what nobo
   const opening = readdirSync(join(root, 'registry'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !/\.test\.ts$|testing\//.test(name))
     .filter((name) => opens.test(readFileSync(join(root, 'registry', name), 'utf8')));
-  expect(opening.sort()).toEqual(['sqlite/driver.ts', 'sqlite/former-history.ts']);
+  // That of Postgres reads the certificates of its connection.
+  expect(opening.sort()).toEqual(['postgres/connect.ts', 'sqlite/driver.ts', 'sqlite/former-history.ts']);
   const shipped = readFileSync(join(root, 'replication/shipped-registry.ts'), 'utf8');
   expect(opens.test(shipped)).toBe(false);
   // What cuts its log in this process knows the file by its size.
