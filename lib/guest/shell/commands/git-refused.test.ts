@@ -51,7 +51,7 @@ const OPTIONS = [
   'config --type=color a.b red',
   'describe --contains',
   'diff --check',
-  'diff --word-diff',
+  'diff --word-diff=color',
   'diff -M90%',
   'diff --no-index f new',
   'diff -w',
