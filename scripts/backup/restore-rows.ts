@@ -139,7 +139,10 @@ async function take({ want, config, store, folder }: Work, registry: Registry): 
 }
 
 function tell(taken: TakenRows): void {
-  const states = Object.entries(taken.states).map(([state, n]) => `${n} ${state}`);
+  const states = Object.entries(taken.states)
+    .sort()
+    .reverse()
+    .map(([state, n]) => `${n} ${state}`);
   const tenants = [...taken.tenants].sort().map(([tenant, n]) => `${tenant} (${n})`);
   say(
     `Rows from the store: ${states.join(', ') || 'no sandboxes'}; ${taken.snapshots} snapshots, ${taken.blueprints} blueprints.`,

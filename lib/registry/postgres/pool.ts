@@ -24,6 +24,7 @@ class Line {
   isOwned = false;
   /** How many times it was lost. */
   losses = 0;
+  #isEnded = false;
   readonly #connect: (onClose: () => void) => Sql;
 
   constructor(connect: (onClose: () => void) => Sql) {
@@ -34,7 +35,7 @@ class Line {
   #next(): Sql {
     // A client that was cut between a statement and its sending never sends anything again: each loss is its end.
     const sql: Sql = this.#connect(() => {
-      if (this.sql === sql) this.cut();
+      if (this.sql === sql && !this.#isEnded) this.cut();
     });
     return sql;
   }
@@ -45,6 +46,12 @@ class Line {
     this.losses += 1;
     this.sql = this.#next();
     void before.end({ timeout: 0 });
+  }
+
+  /** Closes it after what is under way, in seconds at most; nothing comes after it. */
+  end(timeout: number): Promise<void> {
+    this.#isEnded = true;
+    return this.sql.end({ timeout });
   }
 }
 
@@ -123,7 +130,7 @@ export class ConnectionPool {
 
   /** Closes all of them, after what is under way. Idempotent. */
   end(): Promise<void> {
-    this.#ending ??= Promise.all(this.#lines.map(({ sql }) => sql.end({ timeout: 5 }))).then(() => undefined);
+    this.#ending ??= Promise.all(this.#lines.map((line) => line.end(5))).then(() => undefined);
     return this.#ending;
   }
 

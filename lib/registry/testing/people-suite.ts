@@ -94,7 +94,7 @@ export function peopleSuite(driver: RegistryUnderTest): void {
         people.create('session', session('two', { token: 'token one' })),
         people.create('session', session('two', { userId: 'nobody' })),
       ];
-      for (const answer of refused) await expect(answer).rejects.toMatchObject({ code: 'conflict' });
+      await Promise.all(refused.map((answer) => expect(answer).rejects.toMatchObject({ code: 'conflict' })));
       expect([await people.count('user', []), await people.count('session', [])]).toEqual([1, 1]);
     });
 
