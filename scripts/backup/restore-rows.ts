@@ -139,6 +139,7 @@ async function take({ want, config, store, folder }: Work, registry: Registry): 
 }
 
 function tell(taken: TakenRows): void {
+  // In one order, whatever the store listed first.
   const states = Object.entries(taken.states)
     .sort()
     .reverse()
