@@ -29,6 +29,9 @@ async function contentOf(registry: PlainIds<Registry>) {
   };
 }
 
+/** Ends the connection that holds the lock of a registry. */
+const END_LOCK = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 7305813`;
+
 let made = 0;
 const databases: string[] = [];
 const folders: string[] = [];
@@ -128,17 +131,19 @@ describe.skipIf(!HAS_POSTGRES)('with a PostgreSQL server', () => {
       const unlock = await driver.lock(folder, (why) => lost.push(why));
       await expect(reach().requireUnlocked()).rejects.toThrow('Another Winterdock uses the registry');
       const registry = await open(driver);
-      await registry.ledger.append([entry()]);
-      await ask(`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 7305813`);
-      await expect
-        .poll(() =>
-          registry.ledger.append([entry()]).then(
-            () => 'written',
-            (error: { code: string }) => error.code,
-          ),
-        )
-        .toBe('registry_unavailable');
-      await expect.poll(() => registry.ledger.append([entry()]).then(() => 'written', String)).toBe('written');
+      const append = () =>
+        registry.ledger.append([entry()]).then(
+          () => 'written',
+          (error: { code: string }) => error.code,
+        );
+      expect(await append()).toBe('written');
+      // The connections that are there stay; that of the lock cannot be made again.
+      await administer(`alter database ${database} allow_connections false`);
+      await administer(END_LOCK);
+      await expect.poll(append).toBe('registry_unavailable');
+      expect(await append()).toBe('registry_unavailable');
+      await administer(`alter database ${database} allow_connections true`);
+      await expect.poll(append).toBe('written');
       expect(lost).toEqual([]);
       await registry.close();
       await unlock();
@@ -154,7 +159,7 @@ describe.skipIf(!HAS_POSTGRES)('with a PostgreSQL server', () => {
       await ask(`update winterdock.registry_holder set token = 'of another'`);
       await expect(registry.ledger.append([entry()])).rejects.toMatchObject({ code: 'registry_unavailable' });
       expect(await registry.ledger.lastSeq()).toBe(1);
-      await ask(`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 7305813`);
+      await administer(END_LOCK);
       expect((await told).message).toContain('Another Winterdock uses the registry');
       await expect(registry.ledger.append([entry()])).rejects.toMatchObject({ code: 'registry_unavailable' });
       await registry.close();
