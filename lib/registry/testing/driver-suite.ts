@@ -54,8 +54,8 @@ export function driverContract(name: string, site: DriverSite): void {
     test('nothing is there and nothing is made before it is opened', async () => {
       const driver = reach();
       expect([driver.isKept, await driver.presence()]).toEqual([true, { kind: 'missing' }]);
-      for (const read of [driver.inspect, driver.readLive, driver.readLedger])
-        await expect(read.call(driver)).rejects.toThrow();
+      const reads = [() => driver.inspect(), () => driver.readLive(), () => driver.readLedger()];
+      for (const read of reads) await expect(read()).rejects.toThrow();
       await driver.remove();
       await driver.setAside(async () => expect.unreachable());
       expect(await reach().presence()).toEqual({ kind: 'missing' });
