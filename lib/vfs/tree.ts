@@ -120,6 +120,14 @@ export class Tree {
     return this.read(() => this.#rows.entry(at.volume, at.path));
   }
 
+  /**
+   * The explicit directory or the link at a path: what has a mode of its own. A directory that only what is in it
+   * implies has the mode of all such; to find that costs a look past everything that the call has removed there.
+   */
+  node(path: VfsPath, volume: Volume = DEFAULT_VOLUME): VfsEntry | null {
+    return this.read(() => this.#rows.node(volume, path));
+  }
+
   /** Direct children by name. Throws `not_found`, and `conflict` for an entry that is not a directory. */
   readdir(path: VfsPath, volume: Volume = DEFAULT_VOLUME): VfsEntry[] {
     const at: VfsAddress = { volume, path };

@@ -19,15 +19,14 @@ export function requireBits(mode: number, bits: number, path: string): void {
 /** Throws EACCES where a directory above may not be entered. */
 export function requireWay(tree: Tree, { path, volume }: VfsAddress, given: string): void {
   for (const above of ancestorsOf(path)) {
-    const entry = tree.entry(above, volume);
-    if (entry === null) return;
-    if (entry.kind === 'dir') requireBits(entry.mode, MAY.enter, given);
+    const node = tree.node(above, volume);
+    if (node?.kind === 'dir') requireBits(node.mode, MAY.enter, given);
   }
 }
 
 /** Throws EACCES where the directory above may not be changed: what is in it is made, renamed and removed there. */
 export function requireChangeable(tree: Tree, { path, volume }: VfsAddress, given: string): void {
-  const above = tree.entry(parentPath(path), volume);
+  const above = tree.node(parentPath(path), volume);
   if (above?.kind === 'dir') requireBits(above.mode, MAY.write | MAY.enter, given);
 }
 
