@@ -81,7 +81,9 @@ export class Overlay extends Tree {
       (pages) => pending.took(pages, transaction.committed),
     );
     const files = new FileTable({ clock: parts.clock, maxFileBytes: parts.maxFileBytes, rows, changes });
-    rows.inMemory = (volume, path) => files.changed(volume, path);
+    // Named first: V8 puts a function that is written into a property into old space, and the overlay behind it.
+    const inMemory: OverlayReader['inMemory'] = (volume, path) => files.changed(volume, path);
+    rows.inMemory = inMemory;
     super({
       rows,
       changes: files.followed(),

@@ -77,8 +77,9 @@ export function watchesItself({ statements }: ScriptNode): boolean {
 }
 
 /**
- * Makes a script call `onStatement` before each of its statements, functions included. The hook is the `deferredError`
- * property, which the interpreter reads before it runs a statement.
+ * Makes a script call `onStatement` before each of its statements, functions included. The hook is the `$before`
+ * property, which the interpreter calls as it is patched (bash-script-patches.ts). It is not a getter of a property
+ * that is read anyway: V8 puts getters into the old generation, and the call behind them.
  */
 export function withStatementHook(script: ScriptNode, onStatement: () => void): ScriptNode {
   hookStatements(script, onStatement);
@@ -89,13 +90,7 @@ function hookStatements(node: unknown, onStatement: () => void): void {
   if (typeof node !== 'object' || node === null) return;
   for (const child of Object.values(node)) hookStatements(child, onStatement);
   if (!('type' in node) || node.type !== 'Statement') return;
-  const { deferredError } = node as StatementNode;
-  Object.defineProperty(node, 'deferredError', {
-    get: () => {
-      onStatement();
-      return deferredError;
-    },
-  });
+  Object.defineProperty(node, '$before', { value: onStatement });
 }
 
 /**
@@ -224,7 +219,7 @@ function inside(statement: StatementNode, how: Streaming): StatementNode {
   return withPipelines(statement, pipelines);
 }
 
-/** A copy. What reads a property of the given one, as the hook of a statement does, reads the copy's as well. */
+/** A copy. What is called before the given one is called before the copy as well. */
 function withPipelines(statement: StatementNode, pipelines: PipelineNode[]): StatementNode {
   const copy = Object.defineProperties({} as StatementNode, Object.getOwnPropertyDescriptors(statement));
   copy.pipelines = pipelines;

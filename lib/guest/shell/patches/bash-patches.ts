@@ -58,6 +58,7 @@ const GLOBS = new URL('../recursive-globs.ts', import.meta.url).href;
 const SELECT_LOOPS = new URL('../select-loops.ts', import.meta.url).href;
 const CALL_FRAMES = new URL('../call-frames.ts', import.meta.url).href;
 const TIME_FORMAT = new URL('../time-format.ts', import.meta.url).href;
+const COMMAND_CONTEXT = new URL('../command-context.ts', import.meta.url).href;
 
 const CODEC = 'chunks/chunk-GN6CQ3J4.js';
 const ESCAPES = 'chunks/chunk-6D3WD6YU.js';
@@ -232,6 +233,46 @@ const LOADING_PATCHES: readonly BashPatch[] = [
   },
 ];
 
+/**
+ * V8 puts a function literal that is written into a property, and every getter that is not of a class, into the old
+ * generation at once, so that all that it refers to outlives the call until the next full collection. Behind a comma a
+ * function is young; a getter is that of a prototype.
+ */
+const YOUNG_FUNCTION_PATCHES: readonly BashPatch[] = [
+  {
+    file: INTERPRETER_FILE,
+    from: ',readsFile:$isFile,pipe:i.state.pipe,fs:i.fs,',
+    to: ',readsFile:$isFile,pipe:i.state.pipe,__proto__:$context.COMMAND_CONTEXT,fs:i.fs,',
+  },
+  // Read by no command that is not just-bash's own.
+  {
+    file: INTERPRETER_FILE,
+    from: 'remainingLiveBytes:{enumerable:!0,get:()=>e.remainingLiveBytes}',
+    to: 'remainingLiveBytes:{enumerable:!0,value:e.remainingLiveBytes}',
+  },
+  { file: INTERPRETER_FILE, from: 'get stdin(){return p=!0,d},', to: '$stdin:()=>(p=!0,d),' },
+  {
+    file: INTERPRETER_FILE,
+    from: 'g.get=()=>(i(),o(Reflect.apply(y,f,[])))',
+    to: 'g.get=(0,()=>(i(),o(Reflect.apply(y,f,[]))))',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'g.set=S=>{i(),Reflect.apply(y,f,[S])}',
+    to: 'g.set=(0,S=>{i(),Reflect.apply(y,f,[S])})',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'm.origCommand=N=>{let P=()=>w.execute(N,C);return w.trusted?Ce.runTrustedAsync(P):Ce.runUntrustedAsync(P)}',
+    to: 'm.origCommand=(0,N=>{let P=()=>w.execute(N,C);return w.trusted?Ce.runTrustedAsync(P):Ce.runUntrustedAsync(P)})',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'this.externalAbortListener=()=>{this.abortController.abort(this.signal?.reason)}',
+    to: 'this.externalAbortListener=(0,()=>{this.abortController.abort(this.signal?.reason)})',
+  },
+];
+
 /** In the order in which they are applied: a later one may change what an earlier one wrote. */
 export const ALL_PATCHES: readonly BashPatch[] = [
   ...BYTE_PATCHES,
@@ -252,6 +293,7 @@ export const ALL_PATCHES: readonly BashPatch[] = [
   ...AWK_LANGUAGE_PATCHES,
   ...AWK_FUNCTION_PATCHES,
   ...LOADING_PATCHES,
+  ...YOUNG_FUNCTION_PATCHES,
 ];
 
 /** A source with one change. Throws when its place is not there, or is there twice. */
@@ -271,7 +313,7 @@ export function patchedSource(file: string, read: () => string): string | null {
   if (changes.length === 0) return null;
   const source = changes.reduce(patched, read());
   const modules: Readonly<Record<string, string>> = {
-    [INTERPRETER_FILE]: `import*as $arrays from${JSON.stringify(MAPFILE_OPTIONS)};import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $uses from${JSON.stringify(USES)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $live from${JSON.stringify(LIVE_FILES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};import*as $keys from${JSON.stringify(HASH_ORDER)};import*as $inputs from${JSON.stringify(ENDLESS_INPUTS)};import*as $arithmetics from${JSON.stringify(ARITHMETIC_ERRORS)};import*as $lines from${JSON.stringify(ERROR_LINES)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};import*as $select from${JSON.stringify(SELECT_LOOPS)};import*as $frames from${JSON.stringify(CALL_FRAMES)};import*as $time from${JSON.stringify(TIME_FORMAT)};`,
+    [INTERPRETER_FILE]: `import*as $arrays from${JSON.stringify(MAPFILE_OPTIONS)};import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $uses from${JSON.stringify(USES)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $live from${JSON.stringify(LIVE_FILES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};import*as $keys from${JSON.stringify(HASH_ORDER)};import*as $inputs from${JSON.stringify(ENDLESS_INPUTS)};import*as $arithmetics from${JSON.stringify(ARITHMETIC_ERRORS)};import*as $lines from${JSON.stringify(ERROR_LINES)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};import*as $select from${JSON.stringify(SELECT_LOOPS)};import*as $frames from${JSON.stringify(CALL_FRAMES)};import*as $time from${JSON.stringify(TIME_FORMAT)};import*as $context from${JSON.stringify(COMMAND_CONTEXT)};`,
     [PRINTF_FILE]: `import*as $uses from${JSON.stringify(USES)};`,
     [SHELLS_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};`,
     [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};import*as $loose from${JSON.stringify(AWK_VALUES)};import*as $language from${JSON.stringify(AWK_LANGUAGE)};import*as $functions from${JSON.stringify(AWK_FUNCTIONS)};`,

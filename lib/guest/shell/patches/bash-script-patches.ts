@@ -213,8 +213,8 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   // `eval` and `trap` parse without telling anybody: `&` in them ran in the foreground.
   {
     file: INTERPRETER_FILE,
-    from: 'throw new xe(t.deferredError.message,t.line??1,1);',
-    to: `throw new xe(t.deferredError.message,t.line??1,1);if(t.background)return{stdout:"",stderr:${JSON.stringify(NESTED_JOB)},exitCode:2};`,
+    from: 'if(t.deferredError)throw new xe(t.deferredError.message,t.line??1,1);',
+    to: `if(t.$before?.(),t.deferredError)throw new xe(t.deferredError.message,t.line??1,1);if(t.background)return{stdout:"",stderr:${JSON.stringify(NESTED_JOB)},exitCode:2};`,
   },
   // A signal waits for the end of the command that runs.
   {
