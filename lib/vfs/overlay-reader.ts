@@ -38,17 +38,26 @@ export function unchanged(table: string): string {
   return `NOT EXISTS (SELECT 1 FROM pending.changed_path hiding WHERE hiding.call = ? AND hiding.volume = ${table}.volume AND hiding.path = ${table}.path AND hiding.kind NOT IN ${BESIDE}) AND `;
 }
 
+interface OverlayReaderParts {
+  /** Reads the file. */
+  base: TableReader;
+  /** The number of the call's rows, null while it has none. */
+  call: () => number | null;
+  /** What memory alone has of a path. */
+  inMemory: (volume: Volume, path: VfsPath) => Uint8Array | null;
+}
+
+/** It is given its functions: V8 keeps one that is written into a property until the next full collection. */
 export class OverlayReader extends TableReader {
   readonly #base: TableReader;
   readonly #call: () => number | null;
-  /** What memory alone has of a path. */
-  inMemory: (volume: Volume, path: VfsPath) => Uint8Array | null = () => null;
+  readonly #inMemory: (volume: Volume, path: VfsPath) => Uint8Array | null;
 
-  /** `base`: reads the file. `call`: the number of the call's rows, null while it has none. */
-  constructor(statements: Statements, nodes: boolean, base: TableReader, call: () => number | null) {
+  constructor(statements: Statements, nodes: boolean, { base, call, inMemory }: OverlayReaderParts) {
     super(statements, nodes);
     this.#base = base;
     this.#call = call;
+    this.#inMemory = inMemory;
   }
 
   override file(volume: Volume, path: VfsPath): VfsEntry | null {
@@ -63,7 +72,7 @@ export class OverlayReader extends TableReader {
     if (change === null || change.kind === 'kept' || change.kind === 'attributes')
       return this.#base.content(volume, path);
     if (change.kind !== 'file') return null;
-    const inMemory = this.inMemory(volume, path);
+    const inMemory = this.#inMemory(volume, path);
     if (inMemory !== null) return Buffer.from(inMemory);
     return this.statements.get<{ content: Uint8Array }>(BODY, this.#call(), volume, path)?.content ?? null;
   }
@@ -73,7 +82,7 @@ export class OverlayReader extends TableReader {
     if (change === null || change.kind === 'kept' || change.kind === 'attributes')
       return this.#base.slice(volume, path, start, end);
     if (change.kind !== 'file') return null;
-    const inMemory = this.inMemory(volume, path);
+    const inMemory = this.#inMemory(volume, path);
     if (inMemory !== null) return Buffer.from(inMemory.subarray(start, end + 1));
     const values = [start + 1, end - start + 1, this.#call(), volume, path];
     return this.statements.get<{ content: Uint8Array }>(PART, ...values)?.content ?? null;

@@ -73,7 +73,11 @@ export class Overlay extends Tree {
 
   constructor(parts: OverlayParts) {
     const { statements, nodes, pending, transaction, explain } = parts;
-    const rows = new OverlayReader(statements, nodes, parts.rows, () => (this.#touched ? this.#call : null));
+    const rows = new OverlayReader(statements, nodes, {
+      base: parts.rows,
+      call: () => (this.#touched ? this.#call : null),
+      inMemory: (volume, path) => files.changed(volume, path),
+    });
     const changes = new OverlayWriter(
       statements,
       parts.clock,
@@ -81,9 +85,6 @@ export class Overlay extends Tree {
       (pages) => pending.took(pages, transaction.committed),
     );
     const files = new FileTable({ clock: parts.clock, maxFileBytes: parts.maxFileBytes, rows, changes });
-    // Named first: V8 puts a function that is written into a property into old space, and the overlay behind it.
-    const inMemory: OverlayReader['inMemory'] = (volume, path) => files.changed(volume, path);
-    rows.inMemory = inMemory;
     super({
       rows,
       changes: files.followed(),

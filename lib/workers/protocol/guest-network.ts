@@ -16,7 +16,8 @@ export interface Cancel {
 
 export class GuestNetwork {
   readonly #profile: Pick<PolicyProfile, 'capabilities'> & { name: string };
-  readonly #send: (question: number, request: FetchRequest | null) => void;
+  readonly #id: number;
+  readonly #send: (message: FromInstance) => void;
   /** By question. */
   readonly #open = new Map<number, (answer: FetchAnswer) => void>();
   readonly #waiting: (() => void)[] = [];
@@ -29,9 +30,8 @@ export class GuestNetwork {
     send: (message: FromInstance) => void,
   ) {
     this.#profile = profile;
-    // Named first: V8 puts a function that is written into a property into old space, and the call behind it.
-    const ask = (question: number, request: FetchRequest | null) => send({ type: 'fetch', id, question, request });
-    this.#send = ask;
+    this.#id = id;
+    this.#send = send;
   }
 
   /** The sentence that says that there is none; null when there is one. */
@@ -50,8 +50,8 @@ export class GuestNetwork {
     const question = this.#nextQuestion++;
     const { promise, resolve } = Promise.withResolvers<FetchAnswer>();
     this.#open.set(question, resolve);
-    if (cancel !== undefined) cancel.onCancel = () => this.#send(question, null);
-    this.#send(question, request);
+    if (cancel !== undefined) cancel.onCancel = () => this.#ask(question, null);
+    this.#ask(question, request);
     const answer = await promise;
     this.#waiting.shift()?.();
     return answer;
@@ -67,10 +67,15 @@ export class GuestNetwork {
   end(): void {
     this.#ended = true;
     for (const [question, resolve] of this.#open) {
-      this.#send(question, null);
+      this.#ask(question, null);
       resolve(ABORTED);
     }
     this.#open.clear();
     for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** `request`: null calls the question off. */
+  #ask(question: number, request: FetchRequest | null): void {
+    this.#send({ type: 'fetch', id: this.#id, question, request });
   }
 }

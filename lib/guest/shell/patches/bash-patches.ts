@@ -235,8 +235,8 @@ const LOADING_PATCHES: readonly BashPatch[] = [
 
 /**
  * V8 puts a function literal that is written into a property, and every getter that is not of a class, into the old
- * generation at once, so that all that it refers to outlives the call until the next full collection. Behind a comma a
- * function is young; a getter is that of a prototype.
+ * generation at once, so that all that it refers to outlives the call until the next full collection. What a call
+ * returns is young; a getter is that of a prototype.
  */
 const YOUNG_FUNCTION_PATCHES: readonly BashPatch[] = [
   {
@@ -254,22 +254,17 @@ const YOUNG_FUNCTION_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'g.get=()=>(i(),o(Reflect.apply(y,f,[])))',
-    to: 'g.get=(0,()=>(i(),o(Reflect.apply(y,f,[]))))',
+    to: 'g.get=$context.young(()=>(i(),o(Reflect.apply(y,f,[]))))',
   },
   {
     file: INTERPRETER_FILE,
     from: 'g.set=S=>{i(),Reflect.apply(y,f,[S])}',
-    to: 'g.set=(0,S=>{i(),Reflect.apply(y,f,[S])})',
+    to: 'g.set=$context.young(S=>{i(),Reflect.apply(y,f,[S])})',
   },
   {
     file: INTERPRETER_FILE,
     from: 'm.origCommand=N=>{let P=()=>w.execute(N,C);return w.trusted?Ce.runTrustedAsync(P):Ce.runUntrustedAsync(P)}',
-    to: 'm.origCommand=(0,N=>{let P=()=>w.execute(N,C);return w.trusted?Ce.runTrustedAsync(P):Ce.runUntrustedAsync(P)})',
-  },
-  {
-    file: INTERPRETER_FILE,
-    from: 'this.externalAbortListener=()=>{this.abortController.abort(this.signal?.reason)}',
-    to: 'this.externalAbortListener=(0,()=>{this.abortController.abort(this.signal?.reason)})',
+    to: 'm.origCommand=$context.young(N=>{let P=()=>w.execute(N,C);return w.trusted?Ce.runTrustedAsync(P):Ce.runUntrustedAsync(P)})',
   },
 ];
 

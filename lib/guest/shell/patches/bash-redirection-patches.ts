@@ -70,7 +70,7 @@ const INPUT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'let v,k=null;try{v=await this.runCommand(u,f,d,n,!1,!1,g,y);',
-    to: 'let v,k=null,$input=this.ctx.state.input;try{this.ctx.state.input=(0,()=>n||this.ctx.state.groupStdin||"");v=await this.runCommand(u,f,d,n,!1,!1,g,y);',
+    to: 'let v,k=null,$input=this.ctx.state.input;try{this.ctx.state.input=$context.young(()=>n||this.ctx.state.groupStdin||"");v=await this.runCommand(u,f,d,n,!1,!1,g,y);',
   },
   {
     file: INTERPRETER_FILE,
@@ -80,7 +80,7 @@ const INPUT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'let d=r||i.state.groupStdin||"",p=!1,h=o();',
-    to: 'let d=r||i.state.groupStdin||"",p=!1,h=o(),$device=i.state.endlessInput??(r?void 0:$inputs.deviceAround(i.state)),$isFile=i.state.readsFile;i.state.readsFile=!1;i.state.input=(0,()=>(p=!0,d));i.state.endlessInput=i.state.endless=void 0;',
+    to: 'let d=r||i.state.groupStdin||"",p=!1,h=o(),$device=i.state.endlessInput??(r?void 0:$inputs.deviceAround(i.state)),$isFile=i.state.readsFile;i.state.readsFile=!1;i.state.input=$context.young(()=>(p=!0,d));i.state.endlessInput=i.state.endless=void 0;',
   },
   ...(['bash', 'sh'] as const).map((name) => ({
     file: SHELLS_FILE,
