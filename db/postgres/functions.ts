@@ -3,6 +3,12 @@
  * SQLite has them itself), and the one that appends to the ledger. Written for PostgreSQL 15 and later.
  */
 
+/**
+ * The lock of those who have asked whose the registry is and are not ended, shared; whoever takes the registry over has
+ * it alone. Any number that nobody else in the database takes.
+ */
+export const HOLDERS = 7_305_817;
+
 /** Columns that number the rows of their tables. */
 export const NUMBERS: readonly string[] = ['seq', 'rowid', 'number'];
 
@@ -44,15 +50,28 @@ $$`,
   ),
   'CREATE TABLE ledger_head (is_head boolean PRIMARY KEY DEFAULT true CHECK (is_head), seq bigint NOT NULL, hash text NOT NULL)',
   `INSERT INTO ledger_head (seq, hash) VALUES (0, '${'0'.repeat(64)}')`,
-  // Who has the registry open and may write: a random word of that process. Another one that takes it over writes its
-  // own, and from then on no transaction of the first is committed.
+  // Who has the registry open and may write: a random word of that process. Another one that takes it over waits for
+  // the transactions that have found theirs and writes its own: from then on none of the first is committed.
   'CREATE TABLE registry_holder (is_holder boolean PRIMARY KEY DEFAULT true CHECK (is_holder), token text)',
   'INSERT INTO registry_holder (token) VALUES (NULL)',
   `CREATE FUNCTION require_holder(given text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
+  PERFORM pg_advisory_xact_lock_shared(${HOLDERS});
   IF NOT EXISTS (SELECT FROM registry_holder WHERE token = given) THEN
     RAISE EXCEPTION 'another server has taken the registry over' USING ERRCODE = 'WD003';
   END IF;
+END
+$$`,
+  // Whether a tenant may have one more active sandbox. `verbs`: those of pending operations that count as one too.
+  `CREATE FUNCTION has_active_left(whose text, verbs text[]) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  most bigint;
+BEGIN
+  SELECT max_active INTO most FROM tenants WHERE tenant = whose;
+  RETURN most IS NULL OR most
+    > coalesce((SELECT n FROM counts_by_tenant WHERE tenant = whose AND state = 'active'), 0)
+    + (SELECT count(*) FROM instances WHERE pending IS NOT NULL AND tenant = whose AND state <> 'active'
+        AND plain_json(pending)::json ->> 'verb' = ANY(verbs));
 END
 $$`,
   // One statement takes the head, chains the lines and sets the head: numbers without gaps, whoever appends besides.

@@ -13,7 +13,8 @@ import {
 import { readCursor, writeCursor } from '../cursor.ts';
 import { copyStatements } from '../statements/copies.ts';
 import type { InstanceRow, LedgerEntry, RowPage } from '../types.ts';
-import { codeOf, type PostgresDatabase, UNIQUE_VIOLATION } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
+import { codeOf, UNIQUE_VIOLATION } from './errors.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { QuotaTable } from './quotas.ts';
 import type { SeedingChunks } from './seeding-chunks.ts';

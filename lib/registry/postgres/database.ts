@@ -1,10 +1,11 @@
 /**
- * The connections to a registry on Postgres: how its statements are sent, made one transaction, and told apart when
- * they fail. Knows nothing of what its tables mean.
+ * The connections to a registry on Postgres: how its statements are sent and made one transaction. Knows nothing of what
+ * its tables mean.
  *
- * A method of a store is one statement, or one transaction of several (`write`). Those hold one lock of the whole
- * registry from their first statement on, so that they come one after the other as SQLite's do, and what they have read
- * stays so. The statements that are sent alone check everything themselves.
+ * A method of a store is one statement, or one transaction of several: `write` where one decides what the next is,
+ * `writeWhole` where none does. Those hold one lock of the whole registry from their first statement on, so that they
+ * come one after the other as SQLite's do, and what they have read stays so. The statements that are sent alone check
+ * everything themselves, and take no lock.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isNull, type Queries } from '../../../db/drizzle.ts';
@@ -13,20 +14,16 @@ import { WinterdockError } from '../../base/errors.ts';
 import { answerLost } from '../lost-answer.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
 import type { StatementMaker } from '../statements/statements.ts';
+import { codeOf, DEADLOCK, FORGOTTEN, isAway, isCut, isUnwritable } from './errors.ts';
 import type { ConnectionPool, OwnConnection } from './pool.ts';
-import { type Async, asyncStatement, queryText, type Send, sendOn } from './statement.ts';
+import { type Async, asyncStatement, type Bound, compiled, type Send, type Sent, sendOn } from './statement.ts';
+import { sendWhole, WholeTransactions } from './whole-transactions.ts';
 
 /** The lock of all transactions of several statements: any number that nobody else in the database takes. */
 const WRITERS = 7_305_811;
-/** Of what a trigger refuses for a tenant that is being forgotten (db/postgres/triggers.ts). */
-const FORGOTTEN = 'WD001';
-/** Two writers waited for each other, and this one was undone as a whole. */
-const DEADLOCK = '40P01';
 const ATTEMPTS = 5;
-/** Another row has this key. */
-export const UNIQUE_VIOLATION = '23505';
-/** There is no row that this one points at. */
-export const FOREIGN_KEY_VIOLATION = '23503';
+/** What a statement begins with that changes rows. Others may need to be no part of a transaction. */
+const CHANGES = /^(?:insert|update|delete|with)\b/;
 /** Number of statements kept prepared; lists have some hundreds of shapes. */
 const STATEMENTS = 1000;
 
@@ -42,7 +39,10 @@ interface Transaction {
 export interface WriteGuard {
   /** Throws when it may not now. */
   requireHeld(): void;
-  /** SQL that ends a transaction when another one has taken the registry over. */
+  /**
+   * SQL that ends a transaction when another one has taken the registry over, which waits for those that have asked it
+   * and are not ended; empty when nobody can.
+   */
   readonly check: string;
 }
 
@@ -65,31 +65,43 @@ export class PostgresDatabase implements StatementMaker {
   readonly #transaction = new AsyncLocalStorage<Transaction>();
   readonly #carried = new AsyncLocalStorage<Carried>();
   readonly #shapes = new Map<string, unknown>();
+  readonly #whole: WholeTransactions;
   /** Sends a statement in the transaction of this moment, or alone. */
   readonly #send: Send = async (text, params) => {
     const transaction = this.#transaction.getStore();
-    const isWrite = !text.startsWith('select');
-    try {
-      if (transaction === undefined) {
-        if (isWrite) this.#guard?.requireHeld();
-        return await this.#pool.share((sql) => sendOn(sql, text, params));
-      }
-      transaction.connection.requireThere();
-      const sent = await sendOn(transaction.connection.sql, text, params);
-      if (isWrite) transaction.changes += sent.changes;
-      return sent;
-    } catch (error) {
-      if (transaction !== undefined) throw error;
-      // It may have arrived, and then it was made: a statement alone is a transaction of its own.
-      if (isWrite && isCut(error)) throw answerLost(error);
-      throw (await this.#explained(error)) ?? error;
-    }
+    if (transaction === undefined) return this.#explaining(() => this.#sendAlone({ text, params }));
+    transaction.connection.requireThere();
+    const sent = await sendOn(transaction.connection.sql, text, params);
+    if (!text.startsWith('select')) transaction.changes += sent.changes;
+    return sent;
   };
 
   /** `guard`: null for one that nobody can take over. */
   constructor(pool: ConnectionPool, guard: WriteGuard | null = null) {
     this.#pool = pool;
     this.#guard = guard;
+    this.#whole = new WholeTransactions(pool, () => this.#first());
+  }
+
+  /** What a transaction begins with that keeps other writers away. */
+  #first(): string {
+    return `select pg_advisory_xact_lock(${WRITERS}); ${this.#guard?.check ?? ''}`;
+  }
+
+  async #sendAlone({ text, params }: Bound): Promise<Sent> {
+    const isWrite = CHANGES.test(text);
+    if (isWrite) this.#guard?.requireHeld();
+    const check = this.#guard?.check ?? '';
+    try {
+      return await this.#pool.share(async (sql) => {
+        if (!isWrite || check === '') return sendOn(sql, text, params);
+        const [sent] = await sendWhole(sql, check, [{ text, params }]);
+        return sent as Sent;
+      });
+    } catch (error) {
+      // It may have arrived, and then it was made: a statement alone is a transaction of its own.
+      throw isWrite && isCut(error) ? answerLost(error) : error;
+    }
   }
 
   /** Closes its connections. Idempotent. */
@@ -140,14 +152,14 @@ export class PostgresDatabase implements StatementMaker {
     bound: Record<string, unknown>,
     piece: number,
   ): AsyncGenerator<Row[]> {
-    const { text, params, decode } = queryText(build, bound);
+    const { text, bind, decode } = compiled<Row>(build);
     const { sql, release } = await this.#pool.own();
     try {
       for await (const rows of sql
-        .unsafe(text, params as never[])
+        .unsafe(text, bind(bound) as never[])
         .values()
         .cursor(piece)) {
-        yield (rows as unknown[][]).map((values) => decode(values) as Row);
+        yield (rows as unknown[][]).map(decode);
       }
     } finally {
       release();
@@ -165,14 +177,15 @@ export class PostgresDatabase implements StatementMaker {
    */
   async write<T>(work: () => Promise<T>): Promise<T> {
     if (this.#transaction.getStore() !== undefined) throw new Error('A transaction is not begun within another one.');
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#write(work);
-      } catch (error) {
-        if (codeOf(error) === DEADLOCK && attempt < ATTEMPTS) continue;
-        throw (await this.#explained(error)) ?? error;
+    return this.#explaining(async () => {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await this.#write(work);
+        } catch (error) {
+          if (codeOf(error) !== DEADLOCK || attempt === ATTEMPTS) throw error;
+        }
       }
-    }
+    });
   }
 
   async #write<T>(work: () => Promise<T>): Promise<T> {
@@ -180,9 +193,13 @@ export class PostgresDatabase implements StatementMaker {
     const connection = await this.#pool.own();
     const { sql } = connection;
     const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+    // Sent together with the first statement, which fails where this does.
+    const begun = sql.unsafe(`begin; ${this.#first()}`).simple().execute();
+    const refused = begun.then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
     try {
-      const begin = `begin; select pg_advisory_xact_lock(${WRITERS}); ${this.#guard?.check ?? ''}`;
-      await sql.unsafe(begin).simple();
       const transaction: Transaction = { connection, changes: 0, settled };
       const result = await this.#transaction.run(transaction, async () => {
         const done = await work();
@@ -190,17 +207,37 @@ export class PostgresDatabase implements StatementMaker {
         if (carried !== undefined && transaction.changes > 0) await carried.note();
         return done;
       });
+      await begun;
       connection.requireThere();
       await commit(sql);
       return result;
     } catch (error) {
+      const cause = (await refused)?.error ?? error;
       // Without a connection there is no transaction any more.
-      if (!isAway(error)) await sql.unsafe('rollback').catch(() => undefined);
-      throw error;
+      if (!isAway(cause)) await sql.unsafe('rollback').catch(() => undefined);
+      throw cause;
     } finally {
       settle();
       connection.release();
     }
+  }
+
+  /**
+   * The same for statements of which none decides what another one is, in one round trip. Each changes something only
+   * where all that it needs is so. Those that others give in the same moment are committed together with them.
+   */
+  writeWhole(statements: readonly Bound[]): Promise<Sent[]> {
+    if (this.#transaction.getStore() !== undefined) throw new Error('A transaction is not begun within another one.');
+    if (this.#carried.getStore() === undefined)
+      return this.#explaining(async () => {
+        this.#guard?.requireHeld();
+        return this.#whole.send(statements);
+      });
+    return this.write(async () => {
+      const sent: Sent[] = [];
+      for (const { text, params } of statements) sent.push(await this.#send(text, params));
+      return sent;
+    });
   }
 
   /** Resolves when the transaction of this moment has ended. */
@@ -215,9 +252,7 @@ export class PostgresDatabase implements StatementMaker {
     if (this.#transaction.getStore() !== undefined) return work();
     const moment = await this.moment();
     try {
-      return await moment.run(work);
-    } catch (error) {
-      throw (await this.#explained(error)) ?? error;
+      return await this.#explaining(() => moment.run(work));
     } finally {
       await moment.close();
     }
@@ -269,6 +304,15 @@ export class PostgresDatabase implements StatementMaker {
     if (transaction !== undefined) transaction.changes += rows;
   }
 
+  /** Runs `work`, whose errors of Postgres and of the connection become the registry's own. */
+  async #explaining<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw (await this.#explained(error)) ?? error;
+    }
+  }
+
   /** The registry's own error for one of Postgres or of the connection; null for any other. */
   async #explained(error: unknown): Promise<WinterdockError | null> {
     if (error instanceof WinterdockError) return null;
@@ -290,40 +334,6 @@ async function commit(sql: OwnConnection['sql']): Promise<void> {
   });
   // What Postgres answers where a statement has failed, whoever caught that.
   if (command === 'ROLLBACK') throw new Error(`A transaction was undone: ${command}.`);
-}
-
-/** The code of an error of Postgres (SQLSTATE), of its client or of the system; null for any other. */
-export function codeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
-}
-
-/** The index or constraint that an error of Postgres names. */
-export function constraintOf(error: unknown): string | null {
-  const { constraint_name: name } = error as { constraint_name?: unknown };
-  return typeof name === 'string' ? name : null;
-}
-
-/** Whether a key or a trigger refused a row (db/postgres/triggers.ts). */
-export function isRefused(error: unknown): boolean {
-  return /^(23|WD002)/.test(codeOf(error) ?? '');
-}
-
-/** The connection is gone, or there is none: nothing more of a transaction comes. */
-export function isAway(error: unknown): boolean {
-  const code = codeOf(error) ?? '';
-  return /^(CONNECTION_|CONNECT_TIMEOUT|ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|ENOENT|EAI_|ERR_TLS|ERR_SSL|08|57P0)/.test(
-    code,
-  );
-}
-
-/** The connection was lost while something was under way; before that there was one. */
-function isCut(error: unknown): boolean {
-  return /^(CONNECTION_(CLOSED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT)/.test(codeOf(error) ?? '');
-}
-
-/** Read-only, full, out of connections or memory, told to stop, or taken over by another server. */
-function isUnwritable(error: unknown): boolean {
-  return /^(25006|53|58|55P03|57014|40|WD003)/.test(codeOf(error) ?? '');
 }
 
 /** Its message names no host and no row: whoever asks may see it. The log has the cause. */

@@ -4,7 +4,8 @@ import type { InstanceId } from '../../base/ids.ts';
 import { idTaken, nameTaken } from '../registry-errors.ts';
 import { changedColumns, type DerivedColumns, rowStatements, selectRow } from '../statements/instance-rows.ts';
 import type { InstanceRow } from '../types.ts';
-import { codeOf, constraintOf, type PostgresDatabase, UNIQUE_VIOLATION } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
+import { codeOf, constraintOf, UNIQUE_VIOLATION } from './errors.ts';
 
 const statements = new WeakMap<PostgresDatabase, ReturnType<typeof prepare>>();
 

@@ -19,7 +19,8 @@ import {
 } from '../jobs.ts';
 import { jobStatements } from '../statements/jobs.ts';
 import type { LedgerLine, RowPage } from '../types.ts';
-import { isRefused, type PostgresDatabase } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
+import { isRefused } from './errors.ts';
 import type { LedgerTable } from './ledger.ts';
 
 /** Rows examined before other work runs: some milliseconds. */

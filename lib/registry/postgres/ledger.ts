@@ -20,6 +20,9 @@ const COUNTED = 5000;
 /** Of a canonical line: its number follows. */
 const NUMBERED = '{"seq":0';
 
+/** Lines that are to be written. */
+export type SiftedLines = ReturnType<RepeatThrottle['admit']>;
+
 export class LedgerTable {
   readonly #database: PostgresDatabase;
   /** The lines that this table announces. */
@@ -56,16 +59,40 @@ export class LedgerTable {
     return this.#chain(this.#repeats.dueSummaries(nowMs, all));
   }
 
-  async #chain(sifted: ReturnType<RepeatThrottle['admit']>): Promise<LedgerLine[]> {
+  /** Which of these are to be written: repeated refusals are counted. */
+  admit(entries: readonly LedgerEntry[]): SiftedLines {
+    return this.#repeats.admit(entries);
+  }
+
+  /**
+   * Has a statement append them that is a transaction by itself, and announces them. `send` gets them as
+   * `ledger_append` takes them, null for none, and says which number the first has; null: none was written.
+   */
+  async appended<T>(
+    sifted: SiftedLines,
+    send: (given: string | null) => Promise<{ done: T; first: number | null }>,
+  ): Promise<T> {
+    const entries = sifted.map(({ entry }) => storedEntry(entry));
+    const sent = send(entries.length === 0 ? null : givenLines(entries));
+    this.#await(sent.then(nothing, nothing));
+    const { done, first } = await sent;
+    if (first !== null) await this.announce(this.#numbered(sifted, entries, first));
+    return done;
+  }
+
+  async #chain(sifted: SiftedLines): Promise<LedgerLine[]> {
     if (sifted.length === 0) return [];
     const entries = sifted.map(({ entry }) => storedEntry(entry));
     this.#await(this.#database.settled());
     const [[first] = []] = await this.#database.ask('select ledger_append($1)', [givenLines(entries)]);
     this.#database.changed(entries.length);
+    return this.#numbered(sifted, entries, Number(first));
+  }
+
+  #numbered(sifted: SiftedLines, entries: readonly LedgerEntry[], first: number): LedgerLine[] {
     return entries.map((entry, at) => {
-      const line: LedgerLine = { ...entry, seq: Number(first) + at };
-      const { written } = sifted[at] as (typeof sifted)[number];
-      this.#once.set(line, written);
+      const line: LedgerLine = { ...entry, seq: first + at };
+      this.#once.set(line, sifted[at]?.written ?? nothing);
       return line;
     });
   }
@@ -138,12 +165,12 @@ export class LedgerTable {
         events.emitLedgerAppend(own);
         continue;
       }
-      // The missing one may be own, with its answer under way.
+      // The missing one may be own, with its answer under way: one that was sent before now.
       if (this.#appending.size > 0) {
-        await Promise.race(this.#appending);
+        await Promise.all(this.#appending);
         // Its lines are noted right after it.
         await new Promise((resolve) => setImmediate(resolve));
-        if (this.#committed.has(events.position + 1) || this.#appending.size > 0) continue;
+        if (this.#committed.has(events.position + 1)) continue;
       }
       const after = await this.after(events.position, Math.min(OTHERS, until - events.position));
       const theirs: LedgerLine[] = [];
@@ -209,6 +236,8 @@ export class LedgerTable {
     return (await this.head()).seq;
   }
 }
+
+function nothing(): void {}
 
 /** The lines as `ledger_append` takes them: their columns, and their canonical text behind the number. */
 function givenLines(entries: readonly LedgerEntry[]): string {

@@ -21,6 +21,7 @@ import { openDueCounts } from './due-counts.ts';
 import { openEnvironments } from './environments.ts';
 import { openFacts } from './facts.ts';
 import { openHosts } from './hosts.ts';
+import { HotWrites } from './hot-writes.ts';
 import { InstanceQueries } from './instance-queries.ts';
 import { findRow } from './instance-rows.ts';
 import { InvitationTable } from './invitations.ts';
@@ -87,7 +88,18 @@ export async function openPostgresRegistry(
   };
   const storeNames = new StoreNameTable(database, clock);
   const queries = new InstanceQueries(database);
-  const writes = new InstanceWriter({ database, queries, ledger, thresholds, quotas, chunks, docking, storeNames });
+  const hot = new HotWrites(database, ledger, options.thresholds);
+  const writes = new InstanceWriter({
+    database,
+    queries,
+    ledger,
+    thresholds,
+    quotas,
+    chunks,
+    docking,
+    storeNames,
+    hot,
+  });
   const due = async (
     until: number,
     limit: number,
@@ -114,7 +126,7 @@ export async function openPostgresRegistry(
     commit: (transition) => writes.commit(transition),
     setFault: (...args) => writes.setFault(...args),
     recordCheck: (...args) => writes.recordCheck(...args),
-    touch: (touches) => writes.touch(touches),
+    touch: (touches) => hot.touch(touches),
     clampUpdated: (...args) => writes.clampUpdated(...args),
     list: (request) => lists.page(request),
     count: (filter, cap) => lists.count(filter, cap),
@@ -134,10 +146,10 @@ export async function openPostgresRegistry(
   const { isNew } = writeIds;
   const segments = new SegmentTable(database, ledger);
   const book: LedgerStore = {
-    append: (entries, writeId) =>
-      ledger.logged(async (append) => {
-        if (await isNew(writeId)) await append(entries);
-      }),
+    async append(entries, id) {
+      const note = id === undefined ? null : { id, atMs: await writeIds.tidy() };
+      await hot.append(ledger.admit(entries), note);
+    },
     async appendRepeatCounts(nowMs, { all = false } = {}) {
       await ledger.announce(await database.write(() => ledger.appendRepeatCounts(nowMs, all)));
       await ledger.announceOthers();

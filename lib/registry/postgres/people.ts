@@ -2,7 +2,8 @@
 import { WinterdockError } from '../../base/errors.ts';
 import type { PeopleCondition, PeopleKind, PeopleQuery, PeopleRecord, PeopleStore } from '../people.ts';
 import { boundIn, isId, known, peopleStatements, stamps } from '../statements/people.ts';
-import { codeOf, FOREIGN_KEY_VIOLATION, type PostgresDatabase, UNIQUE_VIOLATION } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
+import { codeOf, FOREIGN_KEY_VIOLATION, UNIQUE_VIOLATION } from './errors.ts';
 
 type Where = readonly PeopleCondition[];
 

@@ -3,12 +3,14 @@
  * releases when that ends, however it ends. Who opens the registry under the lock writes a random word into it.
  *
  * When the connection is lost, nothing is written until the lock is taken again. Then the word says whether another
- * process had the registry meanwhile: if so, this one has lost it for good and its server ends. Transactions that were
- * under way compare the word themselves, in the database, so that none of them is committed after another one's.
+ * process had the registry meanwhile: if so, this one has lost it for good and its server ends. Every write compares the
+ * word itself, in the database and in its transaction, and whoever takes the registry over waits for those that have:
+ * none of them is committed after its word.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sql } from 'postgres';
+import { HOLDERS } from '../../../db/postgres/functions.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { PostgresAddress } from '../../base/postgres-url.ts';
 import { connect } from './connect.ts';
@@ -74,7 +76,8 @@ export class RegistryLock implements WriteGuard {
 
   /** Writes the word into the registry that `sql` is connected to, whose tables are there. */
   async note(sql: Pick<Sql, 'unsafe'>): Promise<void> {
-    await sql.unsafe(`update registry_holder set token = '${this.#token}'`);
+    const alone = `select pg_advisory_xact_lock(${HOLDERS})`;
+    await sql.unsafe(`${alone}; update registry_holder set token = '${this.#token}'`);
     this.#isNoted = true;
   }
 

@@ -6,7 +6,8 @@ import { WinterdockError } from '../../base/errors.ts';
 import type { Segment, SegmentStore } from '../segments.ts';
 import { segmentStatements } from '../statements/segments.ts';
 import type { LedgerEntry } from '../types.ts';
-import { isRefused, type PostgresDatabase } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
+import { isRefused } from './errors.ts';
 import type { LedgerTable } from './ledger.ts';
 
 export class SegmentTable implements SegmentStore {

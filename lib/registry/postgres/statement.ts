@@ -20,8 +20,27 @@ export type Async<S> = S extends (...args: infer A) => infer P
   ? (...args: A) => AsyncStatement<P>
   : { readonly [K in keyof S]: Async<S[K]> };
 
+/** A statement with its values. */
+export interface Bound {
+  readonly text: string;
+  readonly params: unknown[];
+}
+
+/** What a statement answered, and how many rows it changed. */
+export interface Sent {
+  readonly rows: unknown[][];
+  readonly changes: number;
+}
+
 /** Sends one statement on the connection of this moment. */
-export type Send = (text: string, params: unknown[]) => Promise<{ rows: unknown[][]; changes: number }>;
+export type Send = (text: string, params: unknown[]) => Promise<Sent>;
+
+/** A statement as text. */
+export interface Compiled<Row> {
+  readonly text: string;
+  bind(given?: Record<string, unknown>): unknown[];
+  decode(values: readonly unknown[]): Row;
+}
 
 /** The parts of drizzle's prepared statements that are used here; its types do not show them. */
 interface Prepared {
@@ -33,46 +52,40 @@ interface Prepared {
 const QUERIES: Queries = queriesAsText();
 
 /** Sends a statement and returns its rows with the number of rows that it changed. */
-export async function sendOn(sql: Pick<Sql, 'unsafe'>, text: string, params: unknown[]) {
-  const rows = await sql.unsafe(text, params as never[], { prepare: true }).values();
+export async function sendOn(sql: Pick<Sql, 'unsafe'>, text: string, params: unknown[]): Promise<Sent> {
+  return sentOf(await sql.unsafe(text, params as never[], { prepare: true }).values());
+}
+
+/** What the client says of a statement that it has sent. */
+export function sentOf(rows: { count: number | null }): Sent {
   return { rows: rows as unknown as unknown[][], changes: rows.count ?? 0 };
 }
 
-/** The statement that `build` makes, with `all`, `get` and `run`. `suffix`: what drizzle's builder for SQLite lacks. */
-export function asyncStatement<T>(build: (queries: Queries) => T, send: Send, suffix = ''): T {
+/** The statement that `build` makes as text, with its values and rows. `suffix`: what drizzle's builder lacks. */
+export function compiled<Row = unknown>(build: (queries: Queries) => unknown, suffix = ''): Compiled<Row> {
   const { query, fields } = inPostgres(() => build(QUERIES)) as Prepared;
-  const text = inWords(query.sql) + suffix;
   const decode = fields && rowDecoder(fields.map(({ path, field }) => [path, field]));
-  const ask = (given: Record<string, unknown> = {}) => send(text, fillPlaceholders(query.params, given).map(toBound));
-  const all = async (given?: Record<string, unknown>) => {
-    const { rows } = await ask(given);
-    if (decode === undefined) return rows;
-    return rows.map((values) => decode(values.map(fromBound)));
+  return {
+    text: inWords(query.sql) + suffix,
+    bind: (given = {}) => fillPlaceholders(query.params, given).map(toBound),
+    decode: (values) => (decode === undefined ? values : decode(values.map(fromBound))) as Row,
   };
+}
+
+/** The same, with `all`, `get` and `run`, which send it. */
+export function asyncStatement<T>(build: (queries: Queries) => T, send: Send, suffix = ''): T {
+  const { text, bind, decode } = compiled(build, suffix);
+  const all = async (given?: Record<string, unknown>) => (await send(text, bind(given))).rows.map(decode);
   return {
     all,
     get: async (given?: Record<string, unknown>) => (await all(given))[0],
-    async run(given?: Record<string, unknown>) {
-      const { changes } = await ask(given);
-      return { changes };
-    },
+    run: async (given?: Record<string, unknown>) => ({ changes: (await send(text, bind(given))).changes }),
   } as T;
 }
 
 /** The columns of a conflict are named without their table, which SQLite allows. */
 function inWords(text: string): string {
   return text.replaceAll(/ on conflict \([^)]*\)/g, (target) => target.replaceAll(/"[^"]*"\./g, ''));
-}
-
-/** A query as text with its values, and what decodes its rows. */
-export function queryText(build: (queries: Queries) => unknown, bound: Record<string, unknown>) {
-  const { query, fields = [] } = inPostgres(() => build(QUERIES)) as Prepared;
-  const decode = rowDecoder(fields.map(({ path, field }) => [path, field]));
-  return {
-    text: inWords(query.sql),
-    params: fillPlaceholders(query.params, bound).map(toBound),
-    decode: (values: readonly unknown[]) => decode(values.map(fromBound)),
-  };
 }
 
 /** A value as Postgres takes it. */

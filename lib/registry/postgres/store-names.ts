@@ -5,14 +5,17 @@ import { COPY_KINDS } from '../../base/copy-paths.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import type { FiledInStore } from '../instances.ts';
-import { storeNameStatements } from '../statements/store-names.ts';
+import { storeNameStatements, supersedeOf } from '../statements/store-names.ts';
 import type { StoreNameStore } from '../store-names.ts';
 import type { InstanceRow } from '../types.ts';
 import type { PostgresDatabase } from './database.ts';
+import { type Bound, compiled } from './statement.ts';
 
 function nameGiven(of: string): WinterdockError {
   return new WinterdockError('conflict', `The name "${of}" was given to an object before.`);
 }
+
+const IS_DELETED = ` and exists (select 1 from instances where id = "store_names"."instance" and state = 'deleted')`;
 
 /** The statements that a transaction of a row needs too. */
 export class StoreNameTable {
@@ -20,6 +23,7 @@ export class StoreNameTable {
   readonly #clock: Clock;
 
   readonly #statements;
+  readonly #superseding = compiled((queries) => supersedeOf(queries).prepare(), IS_DELETED);
 
   constructor(database: PostgresDatabase, clock: Clock) {
     this.#database = database;
@@ -46,9 +50,10 @@ export class StoreNameTable {
     if (added.changes !== 1) throw nameGiven(of);
   }
 
-  /** Within a transaction: nothing names the objects of this sandbox any more. */
-  async supersedeOf(id: InstanceId): Promise<void> {
-    await this.#statements.supersedeOf().run({ instance: id, nowMs: this.#clock.now() });
+  /** A statement after the one that may delete the sandbox: nothing names its objects any more. */
+  supersedeOfDeleted(id: InstanceId): Bound {
+    const { text, bind } = this.#superseding;
+    return { text, params: bind({ instance: id, nowMs: this.#clock.now() }) };
   }
 
   store(): StoreNameStore {

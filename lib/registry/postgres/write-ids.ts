@@ -16,21 +16,27 @@ interface WriteIds {
   isNew: NoteWrite;
   /** The same for a write that is made already: throws then, so that its transaction is undone. */
   requireNew(id: string): Promise<void>;
+  /** To be called for each id that a statement notes by itself: removes old ones now and then. Returns the time. */
+  tidy(): Promise<number>;
   store: WriteStore;
 }
 
 export function openWriteIds(database: PostgresDatabase, clock: Clock): WriteIds {
   const { note, removeOld, known } = database.with(writeIdStatements);
   let noted = 0;
-  const isNew: NoteWrite = async (writeId) => {
-    if (writeId === undefined) return true;
+  const tidy = async () => {
     const now = clock.now();
     if (noted % REMOVED_EVERY === 0) await removeOld().run({ before: now - KEPT_MS });
     noted += 1;
-    return (await note().run({ id: writeId, atMs: now })).changes === 1;
+    return now;
+  };
+  const isNew: NoteWrite = async (writeId) => {
+    if (writeId === undefined) return true;
+    return (await note().run({ id: writeId, atMs: await tidy() })).changes === 1;
   };
   return {
     isNew,
+    tidy,
     async requireNew(writeId) {
       if (!(await isNew(writeId))) throw madeBefore();
     },

@@ -9,7 +9,7 @@ import { plan } from '../../lifecycle/plan.ts';
 import { type State, transition } from '../../lifecycle/states.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import type { FiledInStore, InstancePatch, InstanceStore, Transition } from '../instances.ts';
-import { isSameAcquisition, mayMeasure, UNOWNED } from '../owner.ts';
+import { isSameAcquisition, UNOWNED } from '../owner.ts';
 import {
   invalidTransition,
   ownerChanged,
@@ -32,6 +32,7 @@ import { writeStatements } from '../statements/instance-writes.ts';
 import { dueAt } from '../thresholds.ts';
 import type { InstanceRow, Intent, LedgerEntry, NewInstance, RowOwner } from '../types.ts';
 import type { PostgresDatabase } from './database.ts';
+import { differing, type HotWrites } from './hot-writes.ts';
 import type { InstanceQueries } from './instance-queries.ts';
 import { findRow, insertRow, lockRow, taken, updateRow } from './instance-rows.ts';
 import type { LedgerTable } from './ledger.ts';
@@ -41,6 +42,11 @@ import type { SeedingChunk, SeedingChunks } from './seeding-chunks.ts';
 import type { StoreNameTable } from './store-names.ts';
 import type { ThresholdTable } from './threshold-table.ts';
 
+/** How often a change is asked for of a row that is another one each time. */
+const ATTEMPTS = 5;
+
+const notThere = (id: InstanceId) => new WinterdockError('not_found', `There is no sandbox "${id}".`);
+
 export class InstanceWriter {
   readonly #database: PostgresDatabase;
   readonly #ledger: LedgerTable;
@@ -49,6 +55,9 @@ export class InstanceWriter {
   readonly #chunks: SeedingChunks;
   readonly #docking: DockingCheck;
   readonly #storeNames: StoreNameTable;
+  readonly #hot: HotWrites;
+  /** Rows with an intent of this process, as they were then. */
+  readonly #begun = new Map<InstanceId, InstanceRow>();
 
   readonly #queries: InstanceQueries;
   readonly #statements;
@@ -62,6 +71,7 @@ export class InstanceWriter {
     chunks: SeedingChunks;
     docking: DockingCheck;
     storeNames: StoreNameTable;
+    hot: HotWrites;
   }) {
     this.#database = parts.database;
     this.#ledger = parts.ledger;
@@ -70,6 +80,7 @@ export class InstanceWriter {
     this.#chunks = parts.chunks;
     this.#docking = parts.docking;
     this.#storeNames = parts.storeNames;
+    this.#hot = parts.hot;
     this.#queries = parts.queries;
     this.#statements = writeStatements(parts.database);
   }
@@ -230,33 +241,41 @@ export class InstanceWriter {
     intent: Intent,
     { owner, writeId = null }: NonNullable<Parameters<InstanceStore['begin']>[2]> = {},
   ): Promise<boolean> {
-    if (intent.to === 'active' && intent.from !== 'active') {
-      const row = await findRow(this.#database, id);
-      if (row !== null) {
-        await this.#quotas.needActive(row.tenant, { waking: true });
-        if ((await this.#statements.beingForgotten().get({ tenant: row.tenant })) !== undefined)
-          throw tenantBeingForgotten(row.tenant);
-      }
-    }
     const { from, generation } = intent;
     const { host: ownerHost = null, term: ownerTerm = null, token: ownerToken = null } = owner ?? {};
     const bound = { intent, id, from, generation, ownerHost, ownerTerm, ownerToken, writeId };
-    // One statement that compares and sets: it needs no transaction of its own.
-    return (await this.#statements.begin().run(bound)).changes === 1;
+    const wakes = intent.to === 'active' && from !== 'active';
+    const begun = await this.#hot.begin(bound, wakes);
+    if (begun !== null) {
+      this.#begun.set(id, begun);
+      return true;
+    }
+    const row = wakes ? await findRow(this.#database, id) : null;
+    if (row === null || row.pending !== null || row.state !== from || row.generation !== generation) return false;
+    await this.#quotas.needActive(row.tenant, { waking: true });
+    if ((await this.#statements.beingForgotten().get({ tenant: row.tenant })) !== undefined)
+      throw tenantBeingForgotten(row.tenant);
+    return false;
   }
 
-  async abandon(
+  abandon(
     id: InstanceId,
     patch: Parameters<InstanceStore['abandon']>[1],
     entries: LedgerEntry[],
     owner: RowOwner | null = null,
   ): Promise<InstanceRow> {
-    return this.#logged(entries, async () => {
-      const before = await this.#existing(id);
-      if (before.ownerToken !== (owner?.token ?? null)) throw ownerChanged(before);
-      const after = abandonedRow(before, patch, owner);
-      await this.#update(before, after);
-      return after;
+    const lines = this.#ledger.admit(entries);
+    return this.#changed(id, async (row) => {
+      const before = row ?? this.#begun.get(id);
+      if (before?.ownerToken !== (owner?.token ?? null)) {
+        if (row === null) return null;
+        throw ownerChanged(row);
+      }
+      const { state, generation, vfsPath, ownerToken, file, ownerHost, ownerTerm } = before;
+      const known = { id, state, generation, vfsPath, ownerToken };
+      // A row that is so has the same file and host too.
+      const whole = { ...known, file, ownerHost, ownerTerm };
+      return this.#hot.change(known, differing(whole, abandonedRow(whole as InstanceRow, patch, owner)), lines);
     });
   }
 
@@ -268,15 +287,43 @@ export class InstanceWriter {
       if (transition(from, to) !== 'ok') throw invalidTransition({ id: hop.id, from, to });
     }
     if (hop.from === 'deleted') throw invalidTransition(hop);
-    return this.#logged(hop.ledger, async () => {
-      const before = await this.#existing(hop.id);
-      if (before.state !== hop.from || before.generation !== hop.generation) throw stateChanged(before, hop);
-      if (before.ownerToken !== (hop.owner?.token ?? null)) throw ownerChanged(before);
-      if (moves && hop.to === 'active') await this.#quotas.needActive(before.tenant, { waking: false });
-      const after = movedRow(before, hop, Math.max(1, way.length - 1));
-      await this.#update(before, after);
-      if (hop.to === 'deleted') await this.#storeNames.supersedeOf(hop.id);
-      return after;
+    const { id, from: state, generation, owner, ledger } = hop;
+    const known = { id, state, generation, ownerToken: owner?.token ?? null };
+    const changed = differing(known, movedRow(known as InstanceRow, hop, Math.max(1, way.length - 1)));
+    const makesActive = moves && hop.to === 'active';
+    const also = hop.to === 'deleted' ? [this.#storeNames.supersedeOfDeleted(id)] : [];
+    const lines = this.#ledger.admit(ledger);
+    return this.#changed(id, async (row) => {
+      if (row !== null) {
+        if (row.state !== hop.from || row.generation !== hop.generation) throw stateChanged(row, hop);
+        if (row.ownerToken !== known.ownerToken) throw ownerChanged(row);
+        if (makesActive) await this.#quotas.needActive(row.tenant, { waking: false });
+      }
+      return this.#hot.change(known, changed, lines, { makesActive, also });
+    });
+  }
+
+  /**
+   * Makes a change that needs no row; null from it: the row is not as it must be. Then it is asked again with the row,
+   * and throws what is wrong with it, or there was something in between.
+   */
+  async #changed(
+    id: InstanceId,
+    change: (row: InstanceRow | null) => Promise<InstanceRow | null>,
+  ): Promise<InstanceRow> {
+    try {
+      let after = await change(null);
+      for (let attempt = 1; after === null && attempt <= ATTEMPTS; attempt += 1) {
+        const row = await findRow(this.#database, id);
+        if (row === null) throw notThere(id);
+        after = await change(row);
+      }
+      if (after !== null) return after;
+    } finally {
+      this.#begun.delete(id);
+    }
+    throw new WinterdockError('conflict', `The sandbox "${id}" was changed over and over meanwhile.`, {
+      hint: 'Look at it again, then decide.',
     });
   }
 
@@ -307,19 +354,6 @@ export class InstanceWriter {
     });
   }
 
-  /** Skips unknown and deleted ids: a touched sandbox may be gone by now. */
-  async touch(touches: Parameters<InstanceStore['touch']>[0]): Promise<void> {
-    if (touches.length === 0) return;
-    await this.#database.write(async () => {
-      for (const { id, updated, bytes, owner } of touches) {
-        const before = await lockRow(this.#database, id);
-        if (before === null || before.state === 'deleted') continue;
-        const measured = bytes !== undefined && (owner === undefined || mayMeasure(before, owner)) ? { bytes } : {};
-        await this.#update(before, { ...before, updated: Math.max(before.updated, updated), ...measured });
-      }
-    });
-  }
-
   async clampUpdated(now: number, slack: number, limit: number, host?: string): Promise<number> {
     const later = async () => await this.#queries.laterThan(now + slack, limit, host);
     if ((await later()).length === 0) return 0;
@@ -345,7 +379,7 @@ export class InstanceWriter {
 
   async #existing(id: InstanceId): Promise<InstanceRow> {
     const row = await lockRow(this.#database, id);
-    if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
+    if (row === null) throw notThere(id);
     return row;
   }
 

@@ -19,6 +19,8 @@ const BY_HAND: Readonly<Record<string, string>> = {
   'lib/registry/statements/dialect.ts': 'a place in a statement that has another text in each dialect',
   'lib/registry/postgres/database.ts': 'the begin and end of transactions, and their lock',
   'lib/registry/postgres/statement.ts': 'sends the text of a built statement',
+  'lib/registry/postgres/whole-transactions.ts': 'sends the begin and end of transactions with their statements',
+  'lib/registry/postgres/hot-writes.ts': 'a change, its due time and its lines in one statement',
   'lib/registry/postgres/migrate.ts': 'asks for what is recorded of the steps, and runs their statements',
   'lib/registry/postgres/ledger.ts': 'the function that appends, and the head of the chain',
   'lib/registry/postgres/open.ts': 'the head of the chain',

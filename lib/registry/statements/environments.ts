@@ -1,4 +1,5 @@
 /** Statements over variables of guests. */
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { and, eq, getTableColumns, or, placeholder } from '../../../db/drizzle.ts';
 import { environments, instances } from '../../../db/schema.ts';
 import type { EnvironmentKind } from '../environments.ts';
@@ -8,7 +9,7 @@ import type { StatementMaker } from './statements.ts';
 const { kind, owner } = environments;
 const COLUMNS = getTableColumns(environments);
 export function environmentStatements(database: StatementMaker) {
-  const is = (one: EnvironmentKind, name: string) => and(eq(kind, one).inlineParams(), eq(owner, placeholder(name)));
+  const is = (one: EnvironmentKind, whose: SQLiteColumn) => and(eq(kind, one).inlineParams(), eq(owner, whose));
   const get = database.statement((queries) =>
     queries
       .select(COLUMNS)
@@ -16,23 +17,28 @@ export function environmentStatements(database: StatementMaker) {
       .where(and(eq(kind, placeholder('kind')), eq(owner, placeholder('owner'))))
       .prepare(),
   );
-  const ownersOf = database.statement((queries) =>
+  const stateOf = database.statement((queries) =>
     queries
-      .select({
-        tenant: instances.tenant,
-        snapshot: instances.lineageSnapshot,
-        blueprint: instances.lineageBlueprint,
-        state: instances.state,
-      })
+      .select({ state: instances.state })
       .from(instances)
       .where(eq(instances.id, placeholder('instance')))
       .prepare(),
   );
+  /** All that apply to a sandbox, in one statement: every call asks for them. */
   const of = database.statement((queries) =>
     queries
       .select(COLUMNS)
-      .from(environments)
-      .where(or(is('snapshot', 'snapshot'), is('tenant', 'tenant'), is('blueprint', 'blueprint'), is('instance', 'id')))
+      .from(instances)
+      .innerJoin(
+        environments,
+        or(
+          is('snapshot', instances.lineageSnapshot),
+          is('tenant', instances.tenant),
+          is('blueprint', instances.lineageBlueprint),
+          is('instance', instances.id),
+        ),
+      )
+      .where(eq(instances.id, placeholder('instance')))
       .prepare(),
   );
   const put = database.statement((queries) =>
@@ -51,7 +57,7 @@ export function environmentStatements(database: StatementMaker) {
   );
   return {
     get,
-    ownersOf,
+    stateOf,
     of,
     put,
   };

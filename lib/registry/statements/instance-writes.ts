@@ -1,31 +1,35 @@
 /** Statements of changes of a row beside that of its columns. */
-import { and, eq, getTableColumns, isNull, or, placeholder } from '../../../db/drizzle.ts';
+import type { SQL } from 'drizzle-orm';
+import { and, eq, getTableColumns, isNull, or, placeholder, type Queries } from '../../../db/drizzle.ts';
 import { instances, instanceVolumes, tenantForgettings } from '../../../db/schema.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
 import { rowid } from './raw.ts';
 import type { StatementMaker } from './statements.ts';
 
+const { ownerHost, ownerTerm, ownerToken, writeId } = instances;
+
+/** Compare-and-set of an intent, where all of `also` is so too. */
+export function beginIntent(queries: Queries, ...also: SQL[]) {
+  return queries
+    .update(instances)
+    .set({ pending: boundValue('intent'), ...boundColumns({ ownerHost, ownerTerm, ownerToken, writeId }) })
+    .where(
+      and(
+        eq(instances.id, placeholder('id')),
+        eq(instances.state, placeholder('from')),
+        eq(instances.generation, placeholder('generation')),
+        isNull(instances.pending),
+        or(isNull(ownerToken), eq(ownerToken, placeholder('ownerToken'))),
+        or(isNull(ownerHost), eq(ownerHost, placeholder('ownerHost'))),
+        ...also,
+      ),
+    );
+}
+
 export function writeStatements(database: StatementMaker) {
-  const { ownerHost, ownerTerm, ownerToken, writeId } = instances;
   const { instanceRow, tenant, ...volumes } = getTableColumns(instanceVolumes);
   return {
-    /** Compare-and-set of an intent. */
-    begin: database.statement((queries) =>
-      queries
-        .update(instances)
-        .set({ pending: boundValue('intent'), ...boundColumns({ ownerHost, ownerTerm, ownerToken, writeId }) })
-        .where(
-          and(
-            eq(instances.id, placeholder('id')),
-            eq(instances.state, placeholder('from')),
-            eq(instances.generation, placeholder('generation')),
-            isNull(instances.pending),
-            or(isNull(ownerToken), eq(ownerToken, placeholder('ownerToken'))),
-            or(isNull(ownerHost), eq(ownerHost, placeholder('ownerHost'))),
-          ),
-        )
-        .prepare(),
-    ),
+    begin: database.statement((queries) => beginIntent(queries).prepare()),
     beingForgotten: database.statement((queries) =>
       queries
         .select({ job: tenantForgettings.job })

@@ -45,6 +45,14 @@ function storedCopy(queries: Queries, ofKind: CopyKind, ofHash: SQLiteColumn, of
     );
 }
 
+/** Nothing names the objects of a sandbox any more. */
+export function supersedeOf(queries: Queries) {
+  return queries
+    .update(storeNames)
+    .set(SUPERSEDED)
+    .where(and(isNotNull(instance), eq(instance, placeholder('instance')), eq(state, 'current')));
+}
+
 export function storeNameStatements(database: StatementMaker) {
   const isOf = eq(instance, placeholder('instance'));
   const insert = database.statement((queries) =>
@@ -62,13 +70,6 @@ export function storeNameStatements(database: StatementMaker) {
       .update(storeNames)
       .set(SUPERSEDED)
       .where(and(isNotNull(instance), isOf, eq(state, 'current'), ne(name, placeholder('name'))))
-      .prepare(),
-  );
-  const supersedeOf = database.statement((queries) =>
-    queries
-      .update(storeNames)
-      .set(SUPERSEDED)
-      .where(and(isNotNull(instance), isOf, eq(state, 'current')))
       .prepare(),
   );
   const get = database.statement((queries) =>
@@ -185,7 +186,7 @@ export function storeNameStatements(database: StatementMaker) {
     insert,
     finish,
     supersedeOthers,
-    supersedeOf,
+    supersedeOf: database.statement((queries) => supersedeOf(queries).prepare()),
     get,
     supersede,
     begun,

@@ -1,6 +1,6 @@
 /**
- * For tests: what lies between a registry and its server of Postgres, and can be cut, closed, held and made to lose an
- * answer.
+ * For tests: what lies between a registry and its server of Postgres, can be cut, closed, held and made to lose an
+ * answer, and counts how often somebody waits for one.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -20,8 +20,16 @@ export interface PostgresProxy {
   loseAnswerTo(word: string): void;
   /** Whether an answer was lost since. */
   readonly hasLost: boolean;
+  /**
+   * How often somebody waits for the server before `work` is done: answers are held back until nothing more is sent, so
+   * that what needs no answer has been sent by then.
+   */
+  roundTrips(work: () => Promise<unknown>): Promise<number>;
   end(): Promise<void>;
 }
+
+/** After so long without anything that is sent, in milliseconds, whoever sends waits. */
+const SILENT_MS = 50;
 
 /** Begins to pass on what comes for a database that is reached by TCP. */
 export async function postgresProxy(address: PostgresAddress): Promise<PostgresProxy> {
@@ -30,6 +38,18 @@ export async function postgresProxy(address: PostgresAddress): Promise<PostgresP
   const open = new Set<Socket>();
   let [isClosed, isHeld, hasLost] = [false, false, false];
   let word: string | null = null;
+  /** Answers that are held back, while they are counted. */
+  let counted: { waiting: (() => void)[]; trips: number; timer?: NodeJS.Timeout } | null = null;
+  const letGo = () => {
+    if (counted === null || counted.waiting.length === 0) return;
+    counted.trips += 1;
+    for (const answer of counted.waiting.splice(0)) answer();
+  };
+  const sending = () => {
+    if (counted === null) return;
+    clearTimeout(counted.timer);
+    counted.timer = setTimeout(letGo, SILENT_MS);
+  };
   const server = createServer((client) => {
     if (isClosed) return void client.destroy();
     const upstream = connect(to.port, to.host);
@@ -45,12 +65,16 @@ export async function postgresProxy(address: PostgresAddress): Promise<PostgresP
     let isLosing = false;
     client.on('data', (sent) => {
       if (word !== null && sent.includes(word)) [isLosing, word] = [true, null];
+      sending();
       upstream.write(sent);
     });
     upstream.on('data', (answer) => {
       if (isLosing) {
         hasLost = true;
         client.destroy();
+      } else if (counted !== null) {
+        counted.waiting.push(() => client.write(answer));
+        sending();
       } else if (!isHeld) client.write(answer);
     });
   });
@@ -78,6 +102,17 @@ export async function postgresProxy(address: PostgresAddress): Promise<PostgresP
     },
     get hasLost() {
       return hasLost;
+    },
+    async roundTrips(work) {
+      const counting = { waiting: [], trips: 0 };
+      counted = counting;
+      try {
+        await work();
+      } finally {
+        letGo();
+        counted = null;
+      }
+      return counting.trips;
     },
     async end() {
       cut();
