@@ -1,6 +1,6 @@
 /**
- * What the contexts of all commands have in common, without anything that V8 would put into the old generation. Called by just-bash's interpreter as it is patched
- * (bash-patches.ts).
+ * What the contexts of all commands have in common, without anything that V8 would put into the old generation. Called
+ * by just-bash's interpreter as it is patched (bash-patches.ts).
  */
 
 /** The prototype of a command's context, whose own `$stdin` tells the interpreter that the input was read. */

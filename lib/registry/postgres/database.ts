@@ -1,6 +1,6 @@
 /**
- * The connections to a registry on Postgres: how its statements are sent and made one transaction. Knows nothing of what
- * its tables mean.
+ * The connections to a registry on Postgres: how its statements are sent and made one transaction. Knows nothing of
+ * what its tables mean.
  *
  * A method of a store is one statement, or one transaction of several: `write` where one decides what the next is,
  * `writeWhole` where none does. Those hold one lock of the whole registry from their first statement on, so that they

@@ -1,7 +1,7 @@
 /**
  * What every command writes, in one round trip each: a statement compares what its caller knows of the row, changes it,
- * computes when it falls due and appends the lines, or does nothing where the row is another. What the next row is comes
- * from row-changes.ts, and why nothing was done is for the caller to find out.
+ * computes when it falls due and appends the lines, or does nothing where the row is another. What the next row is
+ * comes from row-changes.ts, and why nothing was done is for the caller to find out.
  */
 import type { SQL } from 'drizzle-orm';
 import { and, eq, isNull, ne, notExists, placeholder, type Queries, sql } from '../../../db/drizzle.ts';

@@ -3,9 +3,9 @@
  * releases when that ends, however it ends. Who opens the registry under the lock writes a random word into it.
  *
  * When the connection is lost, nothing is written until the lock is taken again. Then the word says whether another
- * process had the registry meanwhile: if so, this one has lost it for good and its server ends. Every write compares the
- * word itself, in the database and in its transaction, and whoever takes the registry over waits for those that have:
- * none of them is committed after its word.
+ * process had the registry meanwhile: if so, this one has lost it for good and its server ends. Every write compares
+ * the word itself, in the database and in its transaction, and whoever takes the registry over waits for those that
+ * have: none of them is committed after its word.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

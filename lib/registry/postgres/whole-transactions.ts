@@ -1,7 +1,7 @@
 /**
- * Transactions that are sent as a whole, in one round trip: no value that one of their statements reads decides what the
- * next one is. Those that come while one is under way are sent together as the next one, so that many writers wait for
- * one flush of the disk and not each for their own. Knows nothing of what the statements mean.
+ * Transactions that are sent as a whole, in one round trip: no value that one of their statements reads decides what
+ * the next one is. Those that come while one is under way are sent together as the next one, so that many writers wait
+ * for one flush of the disk and not each for their own. Knows nothing of what the statements mean.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Sql } from 'postgres';
@@ -37,7 +37,7 @@ export async function sendWhole(
     Promise.allSettled([ended]),
   ]);
   // A failed transaction answers its end with ROLLBACK.
-  if (end.status === 'fulfilled' && end.value.command === 'COMMIT')
+  if (start[0].status === 'fulfilled' && end.status === 'fulfilled' && end.value.command !== 'ROLLBACK')
     return answers.map((answer) => sentOf((answer as PromiseFulfilledResult<{ count: number | null }>).value));
   const errors = [...start, ...answers, end].flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
   const refused = errors.find((error) => !isAway(error));
