@@ -17,7 +17,7 @@ import { isThere } from '../base/is-there.ts';
 import { bytesAtNow, lookAtNow } from '../base/strangers-file.ts';
 import { heldByOthers, missingFile, notAtRest } from './place-errors.ts';
 import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
-import { leaveOpen } from './shipped-log.ts';
+import { leaveOpen, SHIPPED_FILE_BYTES } from './shipped-log.ts';
 import { corruptFile, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
 import type { ReadTarget } from './types.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from './volumes.ts';
@@ -67,7 +67,8 @@ export const OPTIONS: DatabaseSyncOptions = {
 const DISTRUST = 'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;';
 /** Large sorts stay in memory, where the process has a limit, and never fill the machine's temporary folder. */
 const IN_MEMORY = 'PRAGMA temp_store = MEMORY;';
-const NO_CHECKPOINTS = 'PRAGMA wal_autocheckpoint = 0;';
+const CHECKPOINTED = `PRAGMA journal_size_limit = ${LOG_BYTES};`;
+const SHIPPED = `PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${SHIPPED_FILE_BYTES};`;
 
 /**
  * Opens a writing handle: WAL, `synchronous=FULL`, both tables created, and every volume that does not survive a
@@ -90,8 +91,8 @@ export function openLiveFile(
     OPTIONS,
     (opening) => {
       if (!inMemory) giveMadeToOwner(file);
-      opening.exec(`${DISTRUST} ${IN_MEMORY} PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES};`);
-      if (options.shipsLog) opening.exec(NO_CHECKPOINTS);
+      opening.exec(`${DISTRUST} ${IN_MEMORY} PRAGMA synchronous = FULL;`);
+      opening.exec(options.shipsLog ? SHIPPED : CHECKPOINTED);
       const found = inspectSchema(opening);
       if (!found.vfs && options.mustExist) throw corruptFile('it is empty');
       const pageBytes = Number(opening.prepare('PRAGMA page_size').get()?.page_size);
@@ -112,7 +113,7 @@ export function openLiveFile(
 /** A second handle of the process that has a live file open, to checkpoint it. Throws SQLite's own errors. */
 export function openCheckpointer(file: string): DatabaseSync {
   const { db } = openDatabase(address(file, 'mode=rw'), OPTIONS, (opening) => {
-    opening.exec(`${DISTRUST} ${IN_MEMORY} PRAGMA synchronous = FULL; ${NO_CHECKPOINTS}`);
+    opening.exec(`${DISTRUST} ${IN_MEMORY} PRAGMA synchronous = FULL; ${SHIPPED}`);
     // The first read opens the log.
     return inspectSchema(opening);
   });

@@ -6,7 +6,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 /** Beside the file: what the server has confirmed, in one write, 16 digits of salts and 8 of frames. */
 export const SHIPPED_SUFFIX = '-shipped';
@@ -24,6 +24,14 @@ const LIMITS = {
   /** In all, until the log is short again: a server that cannot confirm holds nobody up for longer. */
   mostWaitMs: 10_000,
 };
+
+/**
+ * Of a log that is empty again, what stays of its file: to make a file longer costs a commit as much again as its bytes
+ * do. Shorter than a log of which the server thinks that its writer may wait for it.
+ */
+export const SHIPPED_FILE_BYTES = 24 * MIB;
+/** Before each page of a log. */
+const FRAME_HEADER_BYTES = 24;
 
 /** Of the log's head: where its two salts are (https://sqlite.org/fileformat2.html#the_write_ahead_log). */
 const SALTS_AT = 16;
@@ -70,22 +78,14 @@ class OpenBeside {
     this.#path = path;
   }
 
-  /** Bytes of the file; 0 when there is none, or the disk does not say. */
-  get size(): number {
-    try {
-      const { size, nlink } = fstatSync(this.#open());
-      if (nlink > 0) return size;
-      this.close();
-      return fstatSync(this.#open()).size;
-    } catch {
-      return 0;
-    }
+  /** Fills `bytes` from `at`; false when the file is shorter. Throws the system's error when there is none. */
+  read(at: number, bytes: Buffer): boolean {
+    return readSync(this.#open(), bytes, 0, bytes.length, at) === bytes.length;
   }
 
-  /** Bytes from `at`, in latin1 or hex; null when the file is shorter. Throws the system's error when there is none. */
-  read(at: number, length: number, as: 'latin1' | 'hex'): string | null {
-    const bytes = Buffer.alloc(length);
-    return readSync(this.#open(), bytes, 0, length, at) === length ? bytes.toString(as) : null;
+  /** Closes it where its name is gone: what has that name now is another file. */
+  closeIfGone(): void {
+    if (this.#descriptor !== null && fstatSync(this.#descriptor).nlink === 0) this.close();
   }
 
   close(): void {
@@ -105,12 +105,20 @@ export class ShippedLog {
   readonly #mark: OpenBeside;
   readonly #openBeside: () => DatabaseSync;
   readonly #limits: typeof LIMITS;
+  readonly #frameBytes: number;
+  /**
+   * Asks how many frames there are. The file is not asked for its size: a file whose times were read gets a new one
+   * with the next write, which costs a commit another write to the disk (of Linux, from 6.13 on).
+   */
+  readonly #count: StatementSync;
   /** The handle that checkpoints while `#db` keeps others from committing; opened by the first one. */
   #beside: DatabaseSync | null = null;
   /** Of the log after the last commit of this handle. */
   #bytes = 0;
+  readonly #markNow = Buffer.alloc(MARK_BYTES);
+  readonly #salts = Buffer.alloc(SALTS_BYTES);
   /** A mark that was compared with the log: one that was not all of it then never is. */
-  #compared = '';
+  readonly #compared = Buffer.alloc(MARK_BYTES);
   /** Bytes of the log above which the next commit waits. */
   #waitsAbove: number;
   #waitedMs = 0;
@@ -123,6 +131,8 @@ export class ShippedLog {
     this.#openBeside = openBeside;
     this.#limits = limits;
     this.#waitsAbove = limits.waitedForBytes;
+    this.#frameBytes = FRAME_HEADER_BYTES + Number(db.prepare('PRAGMA page_size').get()?.page_size);
+    this.#count = prepareCheckpoint(db, 'NOOP');
   }
 
   /** Before a transaction begins: checkpoints a long log where the server has confirmed all of it. Throws nothing. */
@@ -132,7 +142,11 @@ export class ShippedLog {
 
   /** After a commit: where the log is very long, waits until it can be checkpointed. Throws nothing. */
   afterCommit(): void {
-    this.#bytes = this.#log.size;
+    try {
+      this.#bytes = this.#frames() * this.#frameBytes;
+    } catch {
+      // What was committed is; the next commit asks again.
+    }
     if (this.#bytes > this.#waitsAbove) this.#wait();
     if (this.#bytes > KEPT_BYTES) return;
     this.#waitsAbove = this.#limits.waitedForBytes;
@@ -141,7 +155,7 @@ export class ShippedLog {
 
   /** Whether anything was committed to it, shipped or not. */
   get hasFrames(): boolean {
-    return checkpoint(this.#db, 'NOOP').log > 0;
+    return this.#frames() > 0;
   }
 
   /** Closes what it has opened; the next commit may open it again. */
@@ -150,6 +164,11 @@ export class ShippedLog {
     this.#beside = null;
     this.#log.close();
     this.#mark.close();
+  }
+
+  /** Frames of the log as this handle sees it. */
+  #frames(): number {
+    return (this.#count.get() as unknown as Checkpoint).log;
   }
 
   #wait(): void {
@@ -163,11 +182,12 @@ export class ShippedLog {
   /** Whether the server has confirmed all of the log: then it is in the file, but for what a reader holds back. */
   #checkpointConfirmed(): boolean {
     try {
-      const mark = this.#mark.read(0, MARK_BYTES, 'latin1') ?? '';
-      if (mark === this.#compared || !IS_MARK.test(mark)) return false;
+      if (!this.#mark.read(0, this.#markNow) || this.#markNow.equals(this.#compared)) return false;
+      const mark = this.#markNow.toString('latin1');
+      if (!IS_MARK.test(mark)) return false;
       this.#beside ??= this.#openBeside();
       const isWhole = this.#isWhole(mark, this.#beside) && this.#checkpointWhole(mark, this.#beside);
-      this.#compared = mark;
+      this.#compared.write(mark, 'latin1');
       return isWhole;
     } catch {
       // Another process commits, or the disk fails: the log has everything.
@@ -189,13 +209,18 @@ export class ShippedLog {
 
   /** Whether a mark is of all of the log. */
   #isWhole(mark: string, beside: DatabaseSync): boolean {
-    const salts = this.#log.read(SALTS_AT, SALTS_BYTES, 'hex');
-    return salts !== null && mark === confirmationOf({ salts, frames: checkpoint(beside, 'NOOP').log });
+    this.#log.closeIfGone();
+    if (!this.#log.read(SALTS_AT, this.#salts)) return false;
+    return mark === confirmationOf({ salts: this.#salts.toString('hex'), frames: checkpoint(beside, 'NOOP').log });
   }
 }
 
 function checkpoint(db: DatabaseSync, how: 'NOOP' | 'PASSIVE'): Checkpoint {
-  return db.prepare(`PRAGMA wal_checkpoint(${how})`).get() as unknown as Checkpoint;
+  return prepareCheckpoint(db, how).get() as unknown as Checkpoint;
+}
+
+function prepareCheckpoint(db: DatabaseSync, how: 'NOOP' | 'PASSIVE'): StatementSync {
+  return db.prepare(`PRAGMA wal_checkpoint(${how})`);
 }
 
 const nothing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
