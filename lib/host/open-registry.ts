@@ -16,13 +16,13 @@ type RegistrySettings = Pick<
 >;
 
 /**
- * Opens it; makes and migrates it. `keeper`: without its leave the log of the registry stays. Throws the errors of its
- * database.
+ * Opens it; makes and migrates it. `keeper`: without its leave the log of the registry stays. `follow`: for whoever
+ * stays beside others. Throws the errors of its database.
  */
 export function openRegistry(
   driver: RegistryDriver,
   config: RegistrySettings,
-  keeper: RegistryLogKeeper | null = null,
+  { keeper = null, follow = false }: { keeper?: RegistryLogKeeper | null; follow?: boolean } = {},
 ): Promise<Registry> {
   return driver.open({
     thresholds: {
@@ -33,6 +33,7 @@ export function openRegistry(
     scheduleLimits: { perSandbox: config.schedulesPerSandbox, perTenant: config.schedulesPerTenant },
     runsPerSchedule: config.runsPerSchedule,
     keeper,
+    follow,
   });
 }
 
@@ -45,7 +46,7 @@ export async function openShippedRegistry(
   config: RegistrySettings & Pick<Config, 'store'>,
 ): Promise<{ opened: Registry; keeper: ShippedRegistry | null }> {
   const keeper = config.store.replica === null || !driver.isKept ? null : new ShippedRegistry();
-  const opened = await openRegistry(driver, config, keeper);
+  const opened = await openRegistry(driver, config, { keeper, follow: true });
   const close = async () => {
     await opened.close();
     await keeper?.noteEnd();

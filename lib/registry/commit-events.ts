@@ -1,7 +1,8 @@
 /**
  * Notifies listeners in this process of what was committed to the registry, by this process or by another one. An event
  * has no reference into the process that committed it: it says where it comes from and at which position it is, so that
- * a driver can fill it from what it reads. Drivers emit and know no listener. Knows nothing of tables.
+ * a driver can fill it from what it reads. Says too whether what was read of access and settings may be kept in memory.
+ * Drivers emit and know no listener. Knows nothing of tables.
  */
 import { randomUUID } from 'node:crypto';
 import type { LedgerLine } from './types.ts';
@@ -30,6 +31,8 @@ export class CommitEvents {
   readonly origin: string = randomUUID();
   readonly #lines = new Set<Listener<CommittedLines>>();
   readonly #jobs = new Set<Listener<ChangedJob>>();
+  readonly #stale = new Set<Listener<void>>();
+  #isHearing: () => boolean = () => true;
   #position: number;
   #jobChanges = 0;
   /** What is to be told. A listener that commits adds to it: the others hear of that after what it answered to. */
@@ -44,6 +47,24 @@ export class CommitEvents {
   /** Number of the last line that was emitted, or that was there before. */
   get position(): number {
     return this.#position;
+  }
+
+  /**
+   * Whether what was read of access and settings (keys, people, sessions, tenants, thresholds) may be kept and answered
+   * from memory: false while it is not heard within a second what other processes change of them. Then each of them is
+   * read anew whenever it is needed. Always true where this process is alone.
+   */
+  get mayCache(): boolean {
+    return this.#isHearing();
+  }
+
+  /**
+   * Calls back when another process may have changed access or settings: what was read of them is dropped, and what is
+   * being read is not kept. Returns the unsubscriber.
+   */
+  onStale(listener: () => void): () => void {
+    this.#stale.add(listener);
+    return () => this.#stale.delete(listener);
   }
 
   /** Calls back after each durable append, with the new lines in order. Returns the unsubscriber. */
@@ -83,6 +104,15 @@ export class CommitEvents {
   emitJobChange(job: string, origin: string | null = this.origin): void {
     this.#jobChanges += 1;
     this.#tell(this.#jobs, { origin, position: this.#jobChanges, job });
+  }
+
+  /** The driver's: what says whether the changes of other processes are heard, and tells of them by `emitStale`. */
+  hearBy(isHearing: () => boolean): void {
+    this.#isHearing = isHearing;
+  }
+
+  emitStale(): void {
+    for (const listener of [...this.#stale]) call(listener, undefined);
   }
 
   #tell<T>(listeners: ReadonlySet<Listener<T>>, event: T): void {

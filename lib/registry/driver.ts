@@ -26,6 +26,11 @@ export interface RegistryOptions {
   runsPerSchedule?: number;
   /** False: nothing is synced, for one that nobody uses before it is complete. Default: true. */
   durable?: boolean;
+  /**
+   * Follows what other processes commit: lines are heard as they come, and what was read of access and settings may be
+   * kept (`CommitEvents.mayCache`). A driver that only one process can have open does nothing for it. Default: false.
+   */
+  follow?: boolean;
   /** Without its leave the log of the registry stays. Default: nobody. */
   keeper?: RegistryLogKeeper | null;
 }

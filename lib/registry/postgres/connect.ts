@@ -12,6 +12,10 @@ export interface ConnectSettings {
   schema?: string;
   /** Called each time when the connection is gone. */
   onClose?: () => void;
+  /** Called with the text of each notification that the connection listens for. */
+  onNotify?: (text: string) => void;
+  /** What the connection is called for whoever looks at the server's sessions. */
+  name?: string;
 }
 
 type Connector = (options?: ConnectSettings) => Sql;
@@ -33,7 +37,7 @@ export async function connectorTo(address: PostgresAddress): Promise<Connector> 
 /** Whole numbers and sums are numbers: none of the registry's is beyond `Number.MAX_SAFE_INTEGER`. */
 function optionsFor(
   address: PostgresAddress,
-  { schema = SCHEMA, onClose = () => undefined }: ConnectSettings,
+  { schema = SCHEMA, onClose = () => undefined, onNotify, name = 'winterdock' }: ConnectSettings,
 ): Options<Record<string, never>> {
   const number = { parse: Number, serialize: String };
   const { hosts, database, user, password, connectSeconds, writable } = address;
@@ -61,8 +65,9 @@ function optionsFor(
     fetch_types: false,
     onnotice: () => undefined,
     onclose: onClose,
+    ...(onNotify === undefined ? {} : { onnotify: (_channel: string, text: string) => onNotify(text) }),
     types: { bigint: { to: 20, from: [20], ...number }, numeric: { to: 1700, from: [1700], ...number } },
-    connection: { application_name: 'winterdock', search_path: schema },
+    connection: { application_name: name, search_path: schema },
   };
   return options as unknown as Options<Record<string, never>>;
 }

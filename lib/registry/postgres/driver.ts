@@ -13,9 +13,10 @@ import type { LedgerView } from '../ledger.ts';
 import type { Registry } from '../registry.ts';
 import { knownMigrations } from '../sqlite/migrate.ts';
 import { openSqliteRegistry } from '../sqlite/open.ts';
-import { connect, SCHEMA } from './connect.ts';
+import { connect, connectorTo, SCHEMA } from './connect.ts';
 import { PostgresDatabase } from './database.ts';
 import { codeOf, isAway } from './errors.ts';
+import type { Listen } from './follower.ts';
 import { openLiveReader } from './live-reader.ts';
 import { migrate, requireKnown, stepsOf } from './migrate.ts';
 import { openPostgresRegistry } from './open.ts';
@@ -37,6 +38,8 @@ const ASIDE = `${SCHEMA}_replaced_`;
 const LEAST_VERSION = 15;
 /** Of a reader: one for a moment that it holds, and one beside. */
 const READERS = 2;
+/** Of the session that hears what others commit. */
+const LISTENER = 'winterdock listener';
 /** Wrong user or password, and no such database. */
 const NOT_LET_IN = /^(28|3D000)/;
 
@@ -114,8 +117,12 @@ class PostgresDriver implements RegistryDriver {
     const { server, connections } = this.#address;
     const pool = await ConnectionPool.open(server, { most: connections, schema });
     if (lock !== null) lock.onSilent = () => pool.cut();
+    const listener = await connectorTo(server);
+    const listen: Listen = (events) => listener({ ...events, schema, name: LISTENER });
+    const following = options.follow === true ? { listen } : {};
     try {
-      return await openPostgresRegistry(new PostgresDatabase(pool, lock), { ...options, name: this.name });
+      const database = new PostgresDatabase(pool, lock);
+      return await openPostgresRegistry(database, { ...options, name: this.name, ...following });
     } catch (error) {
       await pool.end();
       throw this.#explained(error);

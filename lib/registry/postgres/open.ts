@@ -20,6 +20,7 @@ import type { PostgresDatabase } from './database.ts';
 import { openDueCounts } from './due-counts.ts';
 import { openEnvironments } from './environments.ts';
 import { openFacts } from './facts.ts';
+import { type Listen, RegistryFollower } from './follower.ts';
 import { openHosts } from './hosts.ts';
 import { HotWrites } from './hot-writes.ts';
 import { InstanceQueries } from './instance-queries.ts';
@@ -63,16 +64,21 @@ const NO_LIMITS = { perSandbox: Number.MAX_SAFE_INTEGER, perTenant: Number.MAX_S
 
 /**
  * Opens the registry that `database` is connected to, whose tables are there. It closes the connections. `name`: for
- * people.
+ * people. `listen`: with it the registry follows what other processes commit.
  */
 export async function openPostgresRegistry(
   database: PostgresDatabase,
-  options: RegistryOptions & { name: string },
+  options: RegistryOptions & { name: string; listen?: Listen },
 ): Promise<Registry> {
   const clock = options.clock ?? systemClock;
   const [[position] = []] = await database.ask('select seq from ledger_head');
   const ledger = new LedgerTable(database, Number(position));
   const { commitEvents } = ledger;
+  const { listen } = options;
+  const ask = (text: string) => database.ask(text);
+  const follower = listen === undefined ? null : new RegistryFollower({ listen, ask, ledger });
+  if (follower === null) commitEvents.hearBy(() => false);
+  else ledger.onCommitted = (seq) => follower.committed(seq);
   const counts = new InstanceCounts(database);
   const lists = new InstanceLists(database, counts);
   const thresholds = new ThresholdTable(database, options.thresholds, clock);
@@ -229,7 +235,11 @@ export async function openPostgresRegistry(
     writes: writeIds.store,
     commitEvents,
     carrying: (writeId) => carryingWrites(registry, database, () => writeIds.requireNew(writeId)),
-    close: () => database.close(),
+    async close() {
+      await follower?.close();
+      await database.close();
+    },
   };
+  await follower?.start();
   return registry;
 }

@@ -12,5 +12,5 @@ export function fileDriver(path: string): RegistryDriver {
 /** Opens the file at an absolute path, which is made; null: one in memory. */
 export function openTestRegistry(path: string | null, options: Partial<RegistryOptions> = {}): Promise<Registry> {
   const driver = path === null ? registryDriver({ driver: 'memory' }) : fileDriver(path);
-  return driver.open({ thresholds: THRESHOLDS, ...options });
+  return driver.open({ thresholds: THRESHOLDS, follow: true, ...options });
 }

@@ -23,11 +23,12 @@ export async function addressOf(database: string): Promise<PostgresAddress> {
   return parsePostgresUrl((await postgresServer()).url(database));
 }
 
-/** Runs one statement on the server itself. */
-export async function administer(statement: string): Promise<void> {
+/** Runs one statement on the server itself. Returns its rows. */
+export async function administer(statement: string): Promise<unknown[][]> {
   const sql = await connect(await addressOf('postgres'));
-  await sql.unsafe(statement);
+  const rows = await sql.unsafe(statement).values();
   await sql.end();
+  return rows as unknown as unknown[][];
 }
 
 /** The template: an empty registry. */

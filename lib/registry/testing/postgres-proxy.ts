@@ -13,6 +13,8 @@ export interface PostgresProxy {
   cut(): void;
   /** Nobody gets in, until `open`. */
   close(): void;
+  /** The connections that are called so end, and none of them gets in, until `open`. */
+  refuse(name: string): void;
   open(): void;
   /** Nothing comes back from the server, and no connection ends, until `open`. */
   hold(): void;
@@ -30,6 +32,8 @@ export interface PostgresProxy {
 
 /** After so long without anything that is sent, in milliseconds, whoever sends waits. */
 const SILENT_MS = 50;
+/** Bytes of the question for TLS, which may come before anything else. */
+const SSL_REQUEST = 8;
 
 /** Begins to pass on what comes for a database that is reached by TCP. */
 export async function postgresProxy(address: PostgresAddress): Promise<PostgresProxy> {
@@ -50,6 +54,9 @@ export async function postgresProxy(address: PostgresAddress): Promise<PostgresP
     clearTimeout(counted.timer);
     counted.timer = setTimeout(letGo, SILENT_MS);
   };
+  let refused: string | null = null;
+  /** What clients sent first where there is no TLS: what they are called is in it. */
+  const begun = new Map<Socket, Buffer>();
   const server = createServer((client) => {
     if (isClosed) return void client.destroy();
     const upstream = connect(to.port, to.host);
@@ -58,6 +65,7 @@ export async function postgresProxy(address: PostgresAddress): Promise<PostgresP
       socket.on('error', () => socket.destroy());
       socket.on('close', () => {
         open.delete(socket);
+        begun.delete(client);
         client.destroy();
         upstream.destroy();
       });
@@ -66,6 +74,8 @@ export async function postgresProxy(address: PostgresAddress): Promise<PostgresP
     client.on('data', (sent) => {
       if (word !== null && sent.includes(word)) [isLosing, word] = [true, null];
       sending();
+      if (!begun.has(client) && sent.length > SSL_REQUEST) begun.set(client, sent);
+      if (refused !== null && begun.get(client)?.includes(`${refused}\0`)) return void client.destroy();
       upstream.write(sent);
     });
     upstream.on('data', (answer) => {
@@ -91,8 +101,12 @@ export async function postgresProxy(address: PostgresAddress): Promise<PostgresP
       isClosed = true;
       cut();
     },
+    refuse(name) {
+      refused = name;
+      for (const [client, sent] of begun) if (sent.includes(`${name}\0`)) client.destroy();
+    },
     open() {
-      [isClosed, isHeld] = [false, false];
+      [isClosed, isHeld, refused] = [false, false, null];
     },
     hold() {
       isHeld = true;

@@ -120,6 +120,7 @@ export async function startTestEngine({
         idleToFreezeSeconds: config.idleToFreezeSeconds,
       },
       scheduleLimits: { perSandbox: config.schedulesPerSandbox, perTenant: config.schedulesPerTenant },
+      follow: true,
     }),
   );
   const term = await opened.hosts.begin(config.hostName, clock.now(), { alone: isAlone });
