@@ -18,6 +18,8 @@ export interface AccessWatch {
    * reconnects at once must meet its new rights.
    */
   end(affected: (caller: Caller) => boolean, change: AccessChange): void;
+  /** Those who are watched now; one object for each that joined. */
+  callers(): Caller[];
 }
 
 /** The longest delay of a timer. */
@@ -52,5 +54,6 @@ export function createAccessWatch(now: () => number): AccessWatch {
     end(affected, change) {
       for (const [end, caller] of [...watched]) if (affected(caller)) end(change);
     },
+    callers: () => [...watched.values()],
   };
 }

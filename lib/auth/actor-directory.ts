@@ -12,6 +12,8 @@ export interface ActorDirectory {
   load(actors: Iterable<string>): Promise<void>;
   /** A name that was just read, made or changed. */
   learn(actor: string, name: string): void;
+  /** Names may have changed: `load` looks each of them up again, and until then they are the ones that were. */
+  forget(): void;
 }
 
 /** Names in memory. Beyond them the oldest is dropped, and looked up again when it is asked for. */
@@ -23,12 +25,15 @@ export function createActorDirectory(registry: {
   people: Pick<PeopleStore, 'find'>;
   keys: Pick<KeyStore, 'get'>;
 }): ActorDirectory {
-  const known = new Map<string, string | null>();
+  const known = new Map<string, { name: string | null; term: number }>();
+  /** Grows when names are to be looked up again. */
+  let term = 0;
+  const isKnown = (actor: string) => known.get(actor)?.term === term;
 
-  const learn = (actor: string, name: string | null) => {
+  const learn = (actor: string, name: string | null, learned = term) => {
     known.delete(actor);
     if (known.size >= MOST) known.delete(known.keys().next().value ?? '');
-    known.set(actor, name);
+    known.set(actor, { name, term: learned });
   };
 
   const readName = async (actor: string): Promise<string | null> => {
@@ -41,19 +46,23 @@ export function createActorDirectory(registry: {
   };
 
   return {
-    nameOf: (actor) => known.get(actor) ?? null,
+    nameOf: (actor) => known.get(actor)?.name ?? null,
     async load(actors) {
       const missing = [...new Set(actors)].filter(
-        (actor) => !known.has(actor) && (actor.startsWith(PERSON) || (actor.startsWith(KEY) && actor !== 'key:admin')),
+        (actor) => !isKnown(actor) && (actor.startsWith(PERSON) || (actor.startsWith(KEY) && actor !== 'key:admin')),
       );
       await Promise.all(
         missing.map(async (actor) => {
+          const begun = term;
           const name = await readName(actor);
           // One that was learned meanwhile is newer than what was read.
-          if (!known.has(actor)) learn(actor, name);
+          if (!isKnown(actor)) learn(actor, name, begun);
         }),
       );
     },
-    learn,
+    learn: (actor, name) => learn(actor, name),
+    forget() {
+      term += 1;
+    },
   };
 }

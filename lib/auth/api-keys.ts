@@ -4,6 +4,7 @@
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Clock, epochSeconds, isOver } from '../base/clock.ts';
+import type { CommitEvents } from '../registry/commit-events.ts';
 import type { KeyRow, KeyStore, NewKey } from '../registry/keys.ts';
 import type { LedgerEntry } from '../registry/types.ts';
 
@@ -45,21 +46,34 @@ function digestOf(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
-/** Makes it. Last uses are written every minute, and by `flush`. */
-export function createApiKeys(options: { book: KeyStore; clock: Clock }): ApiKeys {
-  const { book, clock } = options;
+/** Makes it. `events`: of the book's registry. Last uses are written every minute, and by `flush`. */
+export function createApiKeys(options: {
+  book: KeyStore;
+  clock: Clock;
+  events: Pick<CommitEvents, 'mayCache' | 'onStale'>;
+}): ApiKeys {
+  const { book, clock, events } = options;
   const cached = new Map<string, { row: KeyRow; digest: Buffer }>();
   /** Keys revoked since the start: a lookup that was under way then must not cache the key again. */
   const revoked = new Set<string>();
   const used = new Map<string, number>();
+  /** How often the cache was dropped: a lookup that was under way then is made again. */
+  let drops = 0;
+  events.onStale(() => {
+    drops += 1;
+    cached.clear();
+  });
   let timer: NodeJS.Timeout | undefined;
 
   const entryOf = async (id: string): Promise<{ row: KeyRow; digest: Buffer } | null> => {
-    const present = cached.get(id);
+    const present = events.mayCache ? cached.get(id) : undefined;
     if (present !== undefined) return present;
+    const before = drops;
     const row = await book.get(id);
+    if (before !== drops) return entryOf(id);
     if (row === null || row.revoked !== null || revoked.has(id)) return null;
     const entry = { row, digest: Buffer.from(row.hash, 'hex') };
+    if (!events.mayCache) return entry;
     if (cached.size >= CACHED_ROWS) cached.delete(cached.keys().next().value ?? '');
     cached.set(id, entry);
     return entry;

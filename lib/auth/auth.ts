@@ -11,6 +11,7 @@ import { KEY_FILES, oldKeyFile } from '../base/key-files.ts';
 import type { Logger } from '../base/log.ts';
 import type { Via } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
+import { createAccessRecheck } from './access-recheck.ts';
 import { type AccessChange, createAccessWatch } from './access-watch.ts';
 import { type ActorDirectory, createActorDirectory } from './actor-directory.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
@@ -89,7 +90,7 @@ export function createAuth(options: {
   config: Config;
   log: Logger;
   clock: Clock;
-  registry: Pick<Registry, 'invitations' | 'keys' | 'ledger' | 'people'>;
+  registry: Pick<Registry, 'commitEvents' | 'invitations' | 'keys' | 'ledger' | 'people'>;
   /** Texts of the keys that are being replaced and are accepted still. */
   before?: { auth?: string; admin?: string };
   /** Told of everybody who signed in; it must not wait. */
@@ -106,7 +107,7 @@ export function createAuth(options: {
   const sessionCookie = new RegExp(`(?:^|; *)(${cookies.session.replace('.', '\\.')}=[^;]+)`);
   const sessions = createSessionCache<Identity>({ entries: SESSION_CACHE_ENTRIES, lifeMs: SESSION_CACHE_MS });
   const limits = createRateLimits(config);
-  const apiKeys = createApiKeys({ book: registry.keys, clock });
+  const apiKeys = createApiKeys({ book: registry.keys, clock, events: registry.commitEvents });
   const actors = createActorDirectory(registry);
   const watch = createAccessWatch(() => clock.now());
   /** When a caller's key or session expires, in epoch milliseconds. */
@@ -153,11 +154,22 @@ export function createAuth(options: {
     },
   });
 
+  const recheck = createAccessRecheck({ watch, registry, library, log });
+  /** How often other processes may have changed sessions: a lookup that was under way then is made again. */
+  let drops = 0;
+  registry.commitEvents.onStale(() => {
+    drops += 1;
+    forget();
+    actors.forget();
+    recheck.begin();
+  });
+
   const bySession = async (cookie: string): Promise<Identity | null> => {
-    const cached = sessions.get(cookie);
+    const cached = registry.commitEvents.mayCache ? sessions.get(cookie) : undefined;
     if (cached !== undefined) return cached;
-    const before = changes;
+    const before = { changes, drops };
     const found = await (await library()).sessionOf(cookie);
+    if (before.drops !== drops) return bySession(cookie);
     if (found === null) return null;
     const { person, session } = found;
     actors.learn(`user:${person.id}`, person.name);
@@ -169,7 +181,7 @@ export function createAuth(options: {
       madeMs: session.createdMs,
       until: session.expiresMs,
     };
-    if (before === changes) sessions.set(cookie, identity);
+    if (before.changes === changes && registry.commitEvents.mayCache) sessions.set(cookie, identity);
     return identity;
   };
 
@@ -266,7 +278,10 @@ export function createAuth(options: {
       return endingSession(cookieOf(request.headers), answer);
     },
 
-    close: () => apiKeys.flush(),
+    async close() {
+      await recheck.stop();
+      await apiKeys.flush();
+    },
   };
   return auth;
 }

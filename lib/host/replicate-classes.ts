@@ -38,6 +38,7 @@ export class ReplicateClasses {
   async open(): Promise<void> {
     await this.#read();
     this.#ended.push(
+      this.#registry.commitEvents.onStale(() => this.look()),
       this.#registry.commitEvents.onLedgerAppend(({ lines }) => {
         if (lines.some(({ type }) => type === 'tenant.changed')) this.look();
       }),

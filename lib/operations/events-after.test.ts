@@ -31,7 +31,9 @@ test('a tenant of few lines among a million finds them in batches, and other wor
   };
   const operations = ledgerOperations({
     registry: { ledger } as Registry,
-    auth: { actors: { nameOf: () => null, load: async () => undefined, learn: () => undefined } },
+    auth: {
+      actors: { nameOf: () => null, load: async () => undefined, learn: () => undefined, forget: () => undefined },
+    },
     keeper: {} as LedgerMaintenance,
     clock: systemClock,
   });

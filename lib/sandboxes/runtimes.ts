@@ -30,6 +30,8 @@ export class SandboxRuntime {
   usedAt = 0;
   /** Idle seconds after which it goes warm, or never (null); null itself while that is not known. */
   hotToWarm: { seconds: number | null } | null = null;
+  /** How often that was forgotten: what is being read then is not kept. */
+  timesForgotten = 0;
   /** Whether somebody wants its process paused whenever nothing runs in it. */
   isPauseWanted = false;
   /** The number of its last use among all uses: the runtime with the lowest was used longest ago. */
@@ -95,6 +97,12 @@ export class SandboxRuntime {
   markUsed(now: number): void {
     this.activity = Math.max(this.activity, now);
     this.noteUse(now);
+  }
+
+  /** What is known of its settings may have changed. */
+  forgetSettings(): void {
+    this.hotToWarm = null;
+    this.timesForgotten += 1;
   }
 
   /** Notes a use that is no activity of the ladder. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { entry } from '../registry/testing/fixtures.ts';
 import { REQUEST, startTestEngine, type TestEngine } from './testing/test-engine.ts';
 
 let root: string;
@@ -201,4 +202,16 @@ test('a start takes the sandboxes of its own crash, and those of its former name
   expect(await renamed.run('a', 'cat kept')).toBe('a');
   const { ownerToken } = (await renamed.registry.instances.get('a')) ?? {};
   expect(ownerToken).toMatch(/^[\w-]{22}$/);
+});
+
+test('what a tenant takes on one host counts on the other, which knows it with its next round', async () => {
+  const [one, other] = [await startHost('one'), await startHost('other')];
+  await one.create('here', { tenant: 'acme' });
+  await one.registry.quotas.set('acme', { maxDailyCpuSeconds: 60 }, entry({ type: 'tenant.changed', tenant: 'acme' }));
+  expect(await one.run('here', 'echo on')).toBe('on\n');
+  const hour = Math.floor(other.clock.now() / 3_600_000);
+  const use = { tenant: 'acme', cpuMs: 61_000, calls: 1, memoryBytes: 0 };
+  await other.registry.usage.add(hour, { sandboxes: [], tenants: [use] });
+  await one.sandboxes.tick();
+  await expect(one.run('here', 'echo on')).rejects.toMatchObject({ code: 'quota_exceeded' });
 });

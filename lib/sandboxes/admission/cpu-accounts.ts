@@ -44,7 +44,7 @@ export interface TenantTotals {
 }
 
 export class CpuAccounts implements CpuBudget {
-  readonly #engine: Pick<Engine, 'registry' | 'clock' | 'config' | 'pool' | 'runtimes'>;
+  readonly #engine: Pick<Engine, 'host' | 'registry' | 'clock' | 'config' | 'pool' | 'runtimes'>;
   readonly #accounts = new Set<Account>();
   #pending = new Map<InstanceId, Pending>();
   /** The most memory of a tenant's processes together, by tenant, since it was last saved. */
@@ -60,16 +60,20 @@ export class CpuAccounts implements CpuBudget {
   #isAnyoneExhausted = false;
   #cleanedOn: number | null = null;
   #timer: NodeJS.Timeout | null = null;
-  readonly #unsubscribe: () => void;
+  readonly #unsubscribe: (() => void)[];
 
-  constructor(engine: Pick<Engine, 'registry' | 'clock' | 'config' | 'pool' | 'runtimes'>) {
+  constructor(engine: Pick<Engine, 'host' | 'registry' | 'clock' | 'config' | 'pool' | 'runtimes'>) {
     this.#engine = engine;
-    this.#unsubscribe = engine.registry.commitEvents.onLedgerAppend(({ lines }) => {
-      for (const { type, tenant } of lines) {
-        if (type === 'tenant.changed' || type === 'tenant.forgotten') this.#forgetLimits();
-        if (type === 'tenant.forgotten' && tenant !== null) this.#totals.delete(tenant);
-      }
-    });
+    const { commitEvents } = engine.registry;
+    this.#unsubscribe = [
+      commitEvents.onStale(() => this.#forgetLimits()),
+      commitEvents.onLedgerAppend(({ lines }) => {
+        for (const { type, tenant } of lines) {
+          if (type === 'tenant.changed' || type === 'tenant.forgotten') this.#forgetLimits();
+          if (type === 'tenant.forgotten' && tenant !== null) this.#totals.delete(tenant);
+        }
+      }),
+    ];
   }
 
   /** What the sandboxes of each tenant took since the start of the server. */
@@ -90,7 +94,13 @@ export class CpuAccounts implements CpuBudget {
   }
 
   get mayRefuse(): boolean {
-    return this.#limited === null || this.#isAnyoneExhausted || utcDay(this.#engine.clock) !== this.#day;
+    return !this.#isKnown || this.#isAnyoneExhausted;
+  }
+
+  /** Whether the limits of this day are in memory, and nobody can have changed them since. */
+  get #isKnown(): boolean {
+    const { clock, registry } = this.#engine;
+    return this.#limited !== null && utcDay(clock) === this.#day && registry.commitEvents.mayCache;
   }
 
   async require(tenant: string): Promise<void> {
@@ -122,13 +132,20 @@ export class CpuAccounts implements CpuBudget {
   async save(): Promise<void> {
     this.#measureAll();
     for (const { id, tenant } of this.#accounts) this.#takeCalls(this.#engine.runtimes.peek(id), tenant);
-    const { registry, clock, config } = this.#engine;
+    const { host, registry, clock, config } = this.#engine;
     const day = utcDay(clock);
     if (day !== this.#cleanedOn) {
       await registry.cpuUse.deleteBefore(day - config.usageKeepDays);
       this.#cleanedOn = day;
     }
+    await this.#savePending();
+    // What a tenant takes on other hosts is in the registry alone.
+    if (!host.isAlone) this.#forgetLimits();
+  }
+
+  async #savePending(): Promise<void> {
     if (this.#pending.size === 0) return;
+    const { registry, clock } = this.#engine;
     const [pending, peaks] = [this.#pending, this.#peaks];
     this.#pending = new Map();
     this.#peaks = new Map();
@@ -146,7 +163,7 @@ export class CpuAccounts implements CpuBudget {
 
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
-    this.#unsubscribe();
+    for (const leave of this.#unsubscribe) leave();
     await this.save();
   }
 
@@ -205,9 +222,9 @@ export class CpuAccounts implements CpuBudget {
   }
 
   async #currentLimits(): Promise<Map<string, CpuQuota>> {
+    if (this.#limited !== null && this.#isKnown) return this.#limited;
     const { registry, clock } = this.#engine;
     const day = utcDay(clock);
-    if (this.#limited !== null && day === this.#day) return this.#limited;
     const changes = this.#changes;
     const limited = new Map((await registry.cpuUse.limited(day)).map((quota) => [quota.tenant, { ...quota }]));
     for (const { tenant, cpuSeconds } of this.#pending.values()) {

@@ -24,14 +24,23 @@ async function hotToWarmOf(engine: Engine, row: InstanceRow): Promise<number | n
   return hotToWarmSeconds === 0 ? null : hotToWarmSeconds;
 }
 
-/** Forgets what is known of the settings of sandboxes whenever the ledger says that they may have changed. */
+/**
+ * Forgets what is known of the settings of sandboxes whenever the ledger says that they may have changed, and when
+ * another process may have changed those of all.
+ */
 export function forgetChangedThresholds({ registry, runtimes }: Pick<Engine, 'registry' | 'runtimes'>): () => void {
-  return registry.commitEvents.onLedgerAppend(({ lines }) => {
-    for (const { instance } of lines) {
-      const changed = instance === null ? runtimes.values() : [runtimes.peek(instance)];
-      for (const runtime of changed) if (runtime !== undefined) runtime.hotToWarm = null;
-    }
-  });
+  const forget = (changed: readonly (SandboxRuntime | undefined)[]) => {
+    for (const runtime of changed) runtime?.forgetSettings();
+  };
+  const leaves = [
+    registry.commitEvents.onStale(() => forget(runtimes.values())),
+    registry.commitEvents.onLedgerAppend(({ lines }) => {
+      for (const { instance } of lines) forget(instance === null ? runtimes.values() : [runtimes.peek(instance)]);
+    }),
+  ];
+  return () => {
+    for (const leave of leaves) leave();
+  };
 }
 
 /**
@@ -71,12 +80,16 @@ async function isDue(engine: Engine, runtime: SandboxRuntime): Promise<boolean> 
   const isCandidate = () => runtime.isIdle && runtime.process?.thermal === 'hot';
   if (!isCandidate()) return false;
   if (runtime.isPauseWanted) return true;
-  if (runtime.hotToWarm === null) {
+  let known = engine.registry.commitEvents.mayCache ? runtime.hotToWarm : null;
+  if (known === null) {
+    const { timesForgotten } = runtime;
     const row = await engine.registry.instances.get(runtime.id);
     if (row?.state !== 'active') return false;
-    runtime.hotToWarm = { seconds: await hotToWarmOf(engine, row) };
+    known = { seconds: await hotToWarmOf(engine, row) };
+    // What changed meanwhile may be missing.
+    if (timesForgotten === runtime.timesForgotten) runtime.hotToWarm = known;
   }
-  const { seconds } = runtime.hotToWarm;
+  const { seconds } = known;
   // When the clock was set back, it is idle from now on.
   runtime.usedAt = Math.min(runtime.usedAt, now(engine));
   return seconds !== null && now(engine) - runtime.usedAt >= seconds && isCandidate();
