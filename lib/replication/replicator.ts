@@ -4,6 +4,7 @@
  * is made or stored.
  */
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { makeFolder } from '../base/effects.ts';
 import type { InstanceId } from '../base/ids.ts';
@@ -29,6 +30,9 @@ import { removeEmpty, tidySpools } from './spool.ts';
 import { hasRoomFor } from './spool-room.ts';
 import type { SpooledSegment } from './spooled-segment.ts';
 import { SyncPromise } from './sync-promise.ts';
+
+/** Until whoever put a file to rest has an answer. */
+const ANSWERED_MS = 25;
 
 export interface ReplicatorParts {
   /** Absolute. */
@@ -244,8 +248,10 @@ export class Replicator implements ReplicaOfFiles {
     if (open === undefined) return;
     open.isOpen = false;
     // A process that was killed left its log where it was.
-    if (isThereNow(`${open.path}-wal`)) open.file.letLogGo();
-    await open.file.shipLast();
+    const isLeft = isThereNow(`${open.path}-wal`);
+    if (isLeft) open.file.letLogGo();
+    // What was kept has time until the file rests.
+    if (isLeft || open.file.keptLog === null) await open.file.shipLast();
   }
 
   rested(row: InstanceRow, file: string, record: FileRecord | null): void {
@@ -257,7 +263,7 @@ export class Replicator implements ReplicaOfFiles {
     }
     const path = join(this.#parts.dataFolder, file);
     this.#resting.behind(id, open.behindSinceMs ?? undefined, open.everyMs);
-    void this.#resting.track(id, this.#rest(id, open, path, record));
+    void this.#resting.track(id, this.#restSoon(id, open, path, record));
   }
 
   replaced(id: InstanceId): void {
@@ -316,6 +322,12 @@ export class Replicator implements ReplicaOfFiles {
   /** Whether the replica of a row at rest ends with its file. */
   hasFileOf(row: InstanceRow): boolean {
     return this.#resting.positionOf(row) !== null;
+  }
+
+  /** Whoever put it to rest is answered first, unless the answer waits for the store. */
+  async #restSoon(id: InstanceId, open: OpenReplica, path: string, record: FileRecord | null): Promise<void> {
+    if (open.everyMs > 0) await pause(ANSWERED_MS);
+    await this.#rest(id, open, path, record);
   }
 
   async #rest(id: InstanceId, open: OpenReplica, path: string, record: FileRecord | null): Promise<void> {

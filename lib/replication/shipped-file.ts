@@ -48,6 +48,8 @@ export class ShippedFile {
   #settled = '';
   /** Nobody writes the log any more, and it was cut to its end. */
   #isLast = false;
+  /** Where the file itself is read. */
+  #main: string;
   /** Where the log is read once its process was told to close. */
   readonly #kept: KeptLog;
   #work: Promise<unknown> = Promise.resolve();
@@ -57,6 +59,7 @@ export class ShippedFile {
   constructor(parts: ShippedFileParts, point: SeriesPoint | null, lastTimeMs: number) {
     this.#parts = { ...parts, cutter: spoolCutter(parts.cutter) };
     this.#room = new SpoolRoom(parts);
+    this.#main = parts.file;
     this.#kept = new KeptLog(parts);
     this.#point = point;
     this.#lastTimeMs = lastTimeMs;
@@ -169,6 +172,7 @@ export class ShippedFile {
    */
   rest(resting: string): Promise<SeriesPoint | null> {
     return this.#next(async () => {
+      this.#main = resting;
       await this.#shipLast();
       try {
         await this.#cutFirstPage(resting);
@@ -278,7 +282,7 @@ export class ShippedFile {
    * are the state of the last commit. Null: another one has begun.
    */
   async #begin(): Promise<number | null> {
-    const { term, clock, cutter, file, confirm } = this.#parts;
+    const { term, clock, cutter, confirm } = this.#parts;
     const timeMs = Math.max(clock.now(), this.#lastTimeMs + 1);
     const started: SeriesPoint = { series: newSeries(term, timeMs), txid: 0, timeMs, baseBytes: 0, sinceBytes: 0 };
     // What was confirmed may be under way: a log that begins anew behind it is no gap.
@@ -287,7 +291,8 @@ export class ShippedFile {
     const target = this.#target(started, BASE_LEVEL);
     const { path, txid } = target;
     const log = this.#log();
-    const base = await cutter.cutBase({ log, main: file, target: path, txid, timeMs: target.timeMs, sync: false });
+    const request = { log, main: this.#main, target: path, txid, timeMs: target.timeMs, sync: false };
+    const base = await cutter.cutBase(request);
     if (base.kind === 'gap') return null;
     this.#position = base.position;
     const first = this.#target({ ...started, txid, timeMs: target.timeMs }, 0, target.timeMs + 1);
@@ -316,18 +321,9 @@ export class ShippedFile {
     withFirstPage: boolean,
     mostBytes = CUT_BYTES,
   ): Promise<CutResult> {
-    const { cutter, file } = this.#parts;
-    const cut = await cutter.cutSegment({
-      log: this.#log(),
-      main: file,
-      position: this.#position,
-      restartsAt: this.#confirmed,
-      withFirstPage,
-      mostBytes,
-      target: path,
-      txid,
-      timeMs,
-      sync: false,
+    const cut = await this.#parts.cutter.cutSegment({
+      ...{ log: this.#log(), main: this.#main, position: this.#position, restartsAt: this.#confirmed },
+      ...{ withFirstPage, mostBytes, target: path, txid, timeMs, sync: false },
     });
     if (cut.kind === 'segment') {
       this.#position = cut.position;
@@ -340,9 +336,8 @@ export class ShippedFile {
     if (this.#point === null) return;
     const target = this.#target(this.#point, 0);
     const { path, txid, timeMs } = target;
-    const position = this.#position;
-    const { cutter } = this.#parts;
-    const cut = await cutter.cutFirstPage({ main: resting, position, target: path, txid, timeMs, sync: false });
+    const request = { main: resting, position: this.#position, target: path, txid, timeMs, sync: false };
+    const cut = await this.#parts.cutter.cutFirstPage(request);
     if (cut.kind === 'gap') this.#gap(cut.why);
     else this.#add(target, cut.bytes);
   }

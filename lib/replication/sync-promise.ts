@@ -70,6 +70,8 @@ export class SyncPromise implements AnswerBarrier {
     while (!isOver()) {
       const outcome = await open.whenInStep(id);
       if (outcome !== 'gone') return outcome === 'stored';
+      const asked = await rowOf(id);
+      if (asked !== null && !this.#isSync(asked)) return true;
       await resting.whenRested(id);
       const row = await rowOf(id);
       const isOwn = row !== null && restsAsItsOwn(row);
