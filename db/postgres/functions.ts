@@ -76,28 +76,27 @@ END
 $$`,
   // One statement takes the head, chains the lines and sets the head: numbers without gaps, whoever appends besides.
   // Each line comes as its columns and as its canonical text behind the number. Call it last: the head is locked from
-  // then on.
+  // then on. What is inserted is the head (triggers.ts).
   `CREATE FUNCTION ledger_append(given text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-  line json;
-  number bigint;
-  digest text;
-  first bigint;
+  line record;
+  head ledger_head%ROWTYPE;
+  lines bigint := 0;
 BEGIN
-  SELECT seq, hash INTO number, digest FROM ledger_head FOR UPDATE;
-  first := number + 1;
-  FOR line IN SELECT json_array_elements(given::json) LOOP
-    number := number + 1;
-    digest := encode(sha256(convert_to(digest || '{"seq":' || number || (line ->> 'rest'), 'UTF8')), 'hex');
+  FOR line IN SELECT * FROM json_to_recordset(given::json) AS one(time_ms bigint, instance text, tenant text, type text,
+      "from" text, "to" text, "trigger" text, actor text, via text, source text, took_ms double precision, reason text,
+      error text, request_id text, address text, rest text) LOOP
+    UPDATE ledger_head SET seq = seq + 1,
+        hash = encode(sha256(convert_to(hash || '{"seq":' || seq + 1 || line.rest, 'UTF8')), 'hex')
+      RETURNING * INTO head;
     INSERT INTO events (seq, time_ms, instance, tenant, type, "from", "to", "trigger", actor, via, source, took_ms,
         reason, error, request_id, address, hash)
-      VALUES (number, (line ->> 'time_ms')::bigint, line ->> 'instance', line ->> 'tenant', line ->> 'type',
-        line ->> 'from', line ->> 'to', line ->> 'trigger', line ->> 'actor', line ->> 'via', line ->> 'source',
-        (line ->> 'took_ms')::double precision, line ->> 'reason', line ->> 'error', line ->> 'request_id',
-        line ->> 'address', digest);
+      VALUES (head.seq, line.time_ms, line.instance, line.tenant, line.type, line."from", line."to", line."trigger",
+        line.actor, line.via, line.source, line.took_ms, line.reason, line.error, line.request_id, line.address,
+        head.hash);
+    lines := lines + 1;
   END LOOP;
-  UPDATE ledger_head SET seq = number, hash = digest;
-  RETURN first;
+  RETURN head.seq - lines + 1;
 END
 $$`,
 ];

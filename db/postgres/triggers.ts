@@ -1,8 +1,8 @@
 /**
  * Triggers of a registry on Postgres, by hand: they keep the same counts and refuse the same changes as those of
  * db/migrations. One function for each event of `instances` instead of one trigger for each effect: Postgres calls a
- * function per trigger and row. Counts are changed in the order of their keys, so that two writers cannot wait for each
- * other.
+ * function per trigger and row. A state changes only in transactions that come one after the other: their counts need
+ * no order.
  */
 
 const FORGOTTEN = 'the tenant is being forgotten';
@@ -132,14 +132,18 @@ $$`,
     'UPDATE',
     'instances',
     `IF old.state <> new.state THEN
-    INSERT INTO counts_by_state(state, n)
-      SELECT * FROM (VALUES (old.state, -1), (new.state, 1)) AS change(state, n) ORDER BY state
-      ON CONFLICT (state) DO UPDATE SET n = counts_by_state.n + excluded.n;
-    INSERT INTO counts_by_tenant(tenant, state, n, bytes)
-      SELECT old.tenant, change.* FROM (VALUES (old.state, -1, -coalesce(old.bytes, 0)), (new.state, 1, coalesce(new.bytes, 0)))
-        AS change(state, n, bytes) ORDER BY state
-      ON CONFLICT (tenant, state) DO UPDATE SET n = counts_by_tenant.n + excluded.n,
-        bytes = counts_by_tenant.bytes + excluded.bytes;
+    UPDATE counts_by_state SET n = n - 1 WHERE state = old.state;
+    UPDATE counts_by_state SET n = n + 1 WHERE state = new.state;
+    IF NOT FOUND THEN
+      INSERT INTO counts_by_state(state, n) VALUES (new.state, 1);
+    END IF;
+    UPDATE counts_by_tenant SET n = n - 1, bytes = bytes - coalesce(old.bytes, 0)
+      WHERE tenant = old.tenant AND state = old.state;
+    UPDATE counts_by_tenant SET n = n + 1, bytes = bytes + coalesce(new.bytes, 0)
+      WHERE tenant = new.tenant AND state = new.state;
+    IF NOT FOUND THEN
+      INSERT INTO counts_by_tenant(tenant, state, n, bytes) VALUES (new.tenant, new.state, 1, coalesce(new.bytes, 0));
+    END IF;
   ELSIF old.bytes IS DISTINCT FROM new.bytes THEN
     UPDATE counts_by_tenant SET bytes = bytes + coalesce(new.bytes, 0) - coalesce(old.bytes, 0)
       WHERE tenant = new.tenant AND state = new.state;
@@ -232,8 +236,7 @@ $$`,
     'events_only_appended',
     'BEFORE INSERT',
     'events',
-    `new.hash IS NULL OR new.seq IS DISTINCT FROM
-    1 + coalesce((SELECT max(seq) FROM events), (SELECT max(last_seq) FROM ledger_segments), 0)`,
+    `NOT EXISTS (SELECT 1 FROM ledger_head WHERE seq = new.seq AND hash = new.hash)`,
     'the ledger is append-only',
   ),
   ...refuse(
