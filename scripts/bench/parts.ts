@@ -14,6 +14,7 @@ import { measureMemory } from './memory.ts';
 import { measureNeighbours } from './neighbours.ts';
 import { measurePages } from './pages.ts';
 import { measureRegistry } from './registry.ts';
+import { measureRegistryPostgres } from './registry-postgres.ts';
 import { measureReplica, measureReplicaAtRest } from './replica.ts';
 import { measureRestarts } from './restarts.ts';
 import type { PartResult } from './result.ts';
@@ -126,6 +127,15 @@ export const PARTS = {
     about: 'lists, counts, an idle tick and the ledger out of a million rows and out of a thousand',
     measure: (quick) => measureRegistry(many(quick), rounds(quick)),
   },
+  'registry-postgres': {
+    about: 'commits, lists and wakes with a registry on Postgres beside one in a file',
+    measure: (quick) =>
+      measureRegistryPostgres({
+        writes: quick ? { rounds: 3, sliceMs: 500 } : { rounds: 15, sliceMs: 2000 },
+        lists: { rows: many(quick), rounds: quick ? 10 : 60 },
+        wakes: quick ? 10 : 60,
+      }),
+  },
   store: {
     about: 'thaws out of an object store beside a bare client, and hot calls beside a freeze into it',
     measure: (quick) =>
@@ -183,7 +193,7 @@ export const USAGE = [
   'npm run bench [-- --only part,part] [--check] [--quick] [--draw]',
   '',
   '  --only   measures these parts alone; what is kept of the others stays, with its own time:',
-  ...PART_NAMES.map((name) => `             ${name.padEnd(11)} ${PARTS[name].about}`),
+  ...PART_NAMES.map((name) => `             ${name.padEnd(17)} ${PARTS[name].about}`),
   '  --check  exits with 1 and names each figure that is worse than its bar in scripts/bench/bars.ts',
   '  --quick  takes fewer samples, too few for a 99th percentile, and writes nothing',
   '  --draw   measures nothing: draws tables and pictures again from docs/bench.json',

@@ -9,6 +9,7 @@ import type { ListFilter } from '../../lib/registry/instances.ts';
 import type { Registry } from '../../lib/registry/registry.ts';
 import { FILLED, FILLED_AT, fillLedger, fillRegistry } from '../../lib/registry/sqlite/testing/fill.ts';
 import { openTestRegistry } from '../../lib/registry/testing/open-test-registry.ts';
+import type { Thresholds } from '../../lib/registry/types.ts';
 import { instanceId } from '../../lib/testing/plain-ids.ts';
 import type { BarName } from './bars.ts';
 import { timed } from './measure.ts';
@@ -17,7 +18,8 @@ import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { once, roundRobin } from './round-robin.ts';
 import { percentileOf, ratioOf } from './statistics.ts';
 
-const SMALL = 1000;
+/** Rows of the smaller registry. */
+export const SMALL = 1000;
 const PAGE = 100;
 const COUNT_CAP = 10_000;
 /** As a list with a text counts. */
@@ -28,6 +30,12 @@ const YEAR = 31_536_000;
 const MONTH = 30 * 86_400;
 /** As many tenants as the small registry has. */
 const FEW_TENANTS = 8;
+/** Nothing falls due by itself. */
+export const LONG_IDLE: Thresholds = {
+  hotToWarmSeconds: 0,
+  idleToSuspendSeconds: 2 * YEAR,
+  idleToFreezeSeconds: 2 * YEAR,
+};
 /** Ids that the engine would name: none of the filled ones runs. */
 const WARM = Array.from({ length: 200 }, (_, n) => instanceId(`warm-${n}`));
 
@@ -95,6 +103,13 @@ const PASSING: Record<string, Question> = {
     page(registry, { until: FILLED_AT - MONTH, text: FILLED.middlingWord.slice(1, 4) }),
 };
 
+/** The pages and counts of sandboxes. */
+export const LISTS: Record<string, { ask: Question; isText: boolean }> = Object.fromEntries(
+  Object.entries({ ...ASKED, ...PASSING }).flatMap(([what, ask]) =>
+    what.includes('ledger') ? [] : [[what, { ask, isText: /\b(?:word|part)\b/.test(what) }]],
+  ),
+);
+
 /** What is computed without anything that is remembered, out of the large registry, in milliseconds. */
 const HOLDING: Record<string, (registry: Registry, round: number) => Promise<unknown>> = {
   // Each span is narrower than all before it: no total is known.
@@ -122,9 +137,7 @@ export async function measureRegistry(large: number, rounds: number): Promise<Pa
     const path = join(folder, `${rows}.sqlite`);
     fillRegistry(path, rows);
     fillLedger(path, rows);
-    return openTestRegistry(path, {
-      thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 2 * YEAR, idleToFreezeSeconds: 2 * YEAR },
-    });
+    return openTestRegistry(path, { thresholds: LONG_IDLE });
   };
   const registries = { small: await open(SMALL), large: await open(large) };
   const result: PartResult = { series: [], figures: [] };

@@ -10,6 +10,7 @@ import { measureFiles } from './files.ts';
 import { measureMemory } from './memory.ts';
 import { measureNeighbours } from './neighbours.ts';
 import { measureRegistry } from './registry.ts';
+import { measureRegistryPostgres } from './registry-postgres.ts';
 import { measureReplica, measureReplicaAtRest } from './replica.ts';
 import { measureRestarts } from './restarts.ts';
 import type { PartResult } from './result.ts';
@@ -64,6 +65,12 @@ test('copies and bundles of a large sandbox beside cp', { timeout: LONGEST_MS },
 
 test('a registry beside a smaller one', { timeout: LONGEST_MS }, async () => {
   expectWhole(await measureRegistry(2000, 1));
+});
+
+test('a registry on Postgres beside one in a file', { timeout: LONGEST_MS }, async () => {
+  const size = { writes: { rounds: 1, sliceMs: 100 }, lists: { rows: 2000, rounds: 1 }, wakes: 1 };
+  const result = await measureRegistryPostgres(size);
+  if (result !== null) expectWhole(result);
 });
 
 test('writes, suspensions and a restore with a replica', { timeout: LONGEST_MS }, async () => {

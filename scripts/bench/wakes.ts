@@ -20,7 +20,7 @@ const BESIDE_MS = 60;
 const REST_MS = 300;
 
 /** Milliseconds of the first `exec` of a frozen sandbox, over HTTP, with started workers waiting and none starting. */
-async function firstExec(server: Running, id: string): Promise<number> {
+export async function firstExec(server: Running, id: string): Promise<number> {
   await freezeSandbox(server, id);
   await poolReady(server);
   await setTimeout(REST_MS);

@@ -36,14 +36,26 @@ interface TestServer {
   url(database: string): string;
 }
 
+/** For what is measured: a write is on disk when it is answered, as on a server that keeps what it is given. */
+const DURABLE = {
+  ...SETTINGS,
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  shared_buffers: '512MB',
+  autovacuum: 'on',
+  max_wal_size: '8GB',
+  maintenance_work_mem: '512MB',
+};
+
 /** Whether this system has the programs. */
 export const HAS_POSTGRES = POSTGRES !== null;
 
 let started: Promise<TestServer> | null = null;
 
-/** The server of this process, which is started with the first call. */
-export function postgresServer(): Promise<TestServer> {
-  started ??= start();
+/** The server of this process, which is started with the first call, and is durable when that says so. */
+export function postgresServer({ isDurable = false } = {}): Promise<TestServer> {
+  started ??= start(isDurable ? DURABLE : SETTINGS);
   return started;
 }
 
@@ -66,7 +78,7 @@ function placePrograms(native: string, folder: string): void {
   for (const name of ['postgres', 'initdb', 'pg_ctl']) chmodSync(join(folder, 'bin', name), 0o755);
 }
 
-async function start(): Promise<TestServer> {
+async function start(given: Readonly<Record<string, string>>): Promise<TestServer> {
   if (POSTGRES === null) throw new Error('There is no package of PostgreSQL for this system.');
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-postgres-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -85,7 +97,7 @@ async function start(): Promise<TestServer> {
   const initial = ['-D', data, '-U', NAME, '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C'];
   execFileSync(join(native, 'bin', 'initdb'), initial, { ...options, stdio: 'pipe' });
   const port = await freePort();
-  const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([key, value]) => [
+  const settings = Object.entries({ ...given, port: String(port) }).flatMap(([key, value]) => [
     '-c',
     `${key}=${value}`,
   ]);

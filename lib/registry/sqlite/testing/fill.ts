@@ -14,8 +14,9 @@ import type { State } from '../../../lifecycle/states.ts';
 import { instanceId } from '../../../testing/plain-ids.ts';
 import { UNOWNED } from '../../owner.ts';
 import { searchText } from '../../search-words.ts';
+import type { DerivedColumns } from '../../statements/instance-rows.ts';
 import { dueAt } from '../../thresholds.ts';
-import type { LedgerEntry } from '../../types.ts';
+import type { InstanceRow, LedgerEntry } from '../../types.ts';
 import { RegistryDatabase } from '../database.ts';
 import { insertRow } from '../instance-rows.ts';
 import { LedgerTable } from '../ledger.ts';
@@ -84,7 +85,10 @@ export function fillRegistry(path: string, rows: number): void {
       .all();
     for (const { type, name } of parts) client.exec(`DROP ${type} ${name}`);
     client.transaction(() => {
-      for (let n = 0; n < rows; n += 1) addRow(database, n, rows);
+      for (let n = 0; n < rows; n += 1) {
+        const { row, kept } = filledRow(n, rows);
+        insertRow(database, row, kept);
+      }
       client.exec(DERIVED);
     })();
     for (const { sql } of parts) client.exec(sql);
@@ -106,8 +110,11 @@ const DERIVED = `
   INSERT INTO counts_by_label(key, value, n) SELECT key, value, count(*) FROM labels GROUP BY 1, 2;
 `;
 
-/** The same number gives the same row. Nine tenths are in eight large tenants, the rest in tenants of about fifty. */
-function addRow(database: RegistryDatabase, n: number, rows: number): void {
+/**
+ * Row `n` of so many, with its derived columns: the same number gives the same row. Nine tenths are in eight large
+ * tenants, the rest in tenants of about fifty.
+ */
+export function filledRow(n: number, rows: number): { row: InstanceRow; kept: DerivedColumns } {
   const chance = shares(n);
   const share = chance();
   const state: State = share < 0.05 ? 'created' : share < 0.3 ? 'suspended' : share < 0.9 ? 'frozen' : 'archived';
@@ -117,7 +124,7 @@ function addRow(database: RegistryDatabase, n: number, rows: number): void {
   const created = updated - Math.floor(chance() * YEAR);
   const id = instanceId(`sb-${Math.floor(chance() * 2 ** 40).toString(36)}-${n.toString(36)}`);
   const rare = n % Math.max(1, Math.floor(rows / RARE_ROWS)) === 0 ? ` ${FILLED.rareWord}` : '';
-  const row = {
+  const row: InstanceRow = {
     id,
     tenant,
     state,
@@ -154,7 +161,7 @@ function addRow(database: RegistryDatabase, n: number, rows: number): void {
       colour: COLOURS[Math.floor(chance() * COLOURS.length)] ?? 'red',
     },
   };
-  insertRow(database, row, { dueAt: dueAt(row, THRESHOLDS), words: searchText(row) });
+  return { row, kept: { dueAt: dueAt(row, THRESHOLDS), words: searchText(row) } };
 }
 
 /** Pseudo-random numbers from 0 to 1, reproducible by their seed (mulberry32). */
