@@ -1,7 +1,7 @@
 /**
  * The registry on Postgres beside the one in a file: commits of many clients beside bare updates of the same server,
- * lists out of a million rows and out of a thousand, and wakes of two servers. The PostgreSQL server is on this machine,
- * and syncs what it is given.
+ * lists out of a million rows and out of a thousand, and wakes of two servers. The PostgreSQL server is on this
+ * machine, and syncs what it is given.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
