@@ -2,7 +2,17 @@
  * A replica on real disks that fill up, become read-only or are taken away while sandboxes write, and a spool on a full
  * one: no write is refused, no answered one is lost, and the replica comes back by itself.
  */
-import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,6 +20,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, expect, test, vi } from 'vitest';
 import { findMoment, restoreMoment } from '../lib/replication/replica-reader.ts';
 import { openObjectStore } from '../lib/storage/object-store/open-store.ts';
+import { filesIn } from '../lib/testing/files-in.ts';
 import { holdNamespace, type Namespace } from '../lib/testing/namespace.ts';
 import { canMount } from '../lib/testing/private-mounts.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
@@ -21,6 +32,8 @@ const SPOOL_BYTES = 8 * MIB;
 /** The worker of a log waits for a confirmation at this length. */
 const LONGEST_LOG_BYTES = 80 * MIB;
 const SOON = { timeout: 240_000, interval: 100 };
+/** Five seconds, beside others. */
+const SOON_ENOUGH_MS = 30_000;
 
 let root: string;
 let space: Namespace;
@@ -31,14 +44,20 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
+interface Refused {
+  code?: string;
+  committed?: string;
+  detail?: string;
+}
+
 interface Shown {
   recovery_point: { at: number | null; behind_s: number | null } | null;
 }
 
 /** `disk`: a folder that lies on a disk of its own, of so many bytes. */
-async function begin(disk: 'store' | 'data/replica', bytes: number): Promise<void> {
+async function begin(disk: 'store' | 'data/replica' | 'data/replica/spool', bytes: number): Promise<void> {
   root = mkdtempSync(join(tmpdir(), 'winterdock-disks-'));
-  for (const folder of ['data/replica', 'disk', 'store']) mkdirSync(join(root, folder), { recursive: true });
+  for (const folder of ['data/replica/spool', 'disk', 'store']) mkdirSync(join(root, folder), { recursive: true });
   const mounts = [`mount -t tmpfs -o size=${bytes} none ${root}/disk`, `mount --bind ${root}/disk ${root}/${disk}`];
   space = await holdNamespace(mounts.join('\n'));
   server = await spawnServer({
@@ -56,20 +75,25 @@ async function begin(disk: 'store' | 'data/replica', bytes: number): Promise<voi
   await vi.waitFor(async () => expect(await restored('f.txt')).toBe('first'), SOON);
 }
 
-async function put(name: string, text: string | Buffer): Promise<void> {
-  const { status, text: said } = await server.call('PUT', `/api/instances/a/volumes/workspace/${name}`, text);
+const write = (id: string, name: string, text: string | Buffer) =>
+  server.call<Refused>('PUT', `/api/instances/${id}/volumes/workspace/${name}`, text);
+async function put(name: string, text: string | Buffer, id = 'a'): Promise<void> {
+  const { status, text: said } = await write(id, name, text);
   expect(status, said).toBeLessThan(300);
 }
 
 const noise = (bytes: number) =>
   Buffer.from(Array.from({ length: bytes / 16 }, () => Math.random().toString(36).padEnd(16).slice(0, 16)).join(''));
-const behind = async () => (await server.call<Shown>('GET', '/api/instances/a')).json.recovery_point?.behind_s ?? null;
+const behind = async (id = 'a') =>
+  (await server.call<Shown>('GET', `/api/instances/${id}`)).json.recovery_point?.behind_s ?? null;
 /** Waits until the store has everything. */
 const inStep = () => vi.waitFor(async () => expect(await behind()).toBe(0), SOON);
 const degraded = async () => (await server.call('GET', '/readyz')).text;
 
-function fill(): void {
-  const ballast = openSync(space.outside(join(root, 'disk', 'ballast')), 'w');
+/** Fills the disk, but for so many bytes. */
+function fill(left = 0): void {
+  const path = space.outside(join(root, 'disk', 'ballast'));
+  const ballast = openSync(path, 'w');
   try {
     for (let bytes = MIB; bytes >= 512; ) {
       try {
@@ -81,17 +105,18 @@ function fill(): void {
   } finally {
     closeSync(ballast);
   }
+  if (left > 0) truncateSync(path, statSync(path).size - left);
 }
 const empty = () => rmSync(space.outside(join(root, 'disk', 'ballast')));
 
 /** What a restore of now has of a file of the workspace. */
-async function restored(name: string): Promise<string | null> {
+async function restored(name: string, id = 'a'): Promise<string | null> {
   const copy = mkdtempSync(join(root, 'copy-'));
   cpSync(space.outside(join(root, 'store')), join(copy, 'store'), { recursive: true });
   const store = await openObjectStore(pathToFileURL(join(copy, 'store')).href, {
     ...{ endpoint: null, region: 'x', pathStyle: false, encryption: null, credentials: {} },
   });
-  const moment = await findMoment(store, 'a', null, null);
+  const moment = await findMoment(store, id, null, null);
   if (moment === null) return null;
   const target = join(copy, 'restored.sqlite');
   await restoreMoment(store, moment, { target, tmp: join(copy, 'tmp'), atRest: true });
@@ -109,8 +134,7 @@ async function restored(name: string): Promise<string | null> {
 async function writeOn(why: RegExp): Promise<void> {
   await put('f.txt', 'meanwhile');
   await vi.waitFor(async () => expect(await degraded()).toMatch(why), SOON);
-  // Until the log has been looked at it is not known to be behind.
-  await vi.waitFor(async () => expect(await behind()).toBeGreaterThan(0), SOON);
+  expect(await behind()).toBeGreaterThan(0);
   for (let round = 0; round < 12; round += 1) await put('big', noise(MIB));
   await put('f.txt', 'last');
   // What is spooled of one sandbox is one base more than the bound at most.
@@ -174,3 +198,72 @@ test.runIf(canMount)(
     await comesBack();
   },
 );
+
+test.runIf(canMount)(
+  'a spool without room refuses what would wait for the store, never holds it up, and lets it go on afterwards',
+  async () => {
+    await begin('data/replica', 96 * MIB);
+    for (const id of ['b', 'c']) {
+      await server.call('POST', '/api/instances', { id, tenant: 'acme', replicate: 'sync' });
+      await vi.waitFor(() => put('f.txt', 'first', id), SOON);
+    }
+    // Room for a few pages, and not for what is written.
+    fill(512 * 1024);
+    const timed = async (work: () => Promise<{ status: number; json: Refused }>) => {
+      const began = performance.now();
+      const { status, json } = await work();
+      return { status, ...json, isSoon: performance.now() - began < SOON_ENOUGH_MS };
+    };
+    const local = { status: 503, code: 'not_replicated', committed: 'local', isSoon: true };
+    const big = noise(2 * MIB);
+    expect(await timed(() => write('b', 'big', big))).toMatchObject(local);
+    const refused = await timed(() => write('b', 'f.txt', 'refused'));
+    expect(refused).toMatchObject({ status: 503, code: 'not_replicated', isSoon: true });
+    expect(refused.detail).toMatch(/whose spool on this machine has no room/);
+    expect(refused).not.toHaveProperty('committed');
+    // What is tried of the other one may take all of it for a moment.
+    await vi.waitFor(() => put('f.txt', 'small', 'c'), SOON);
+    expect(await restored('f.txt', 'c')).toBe('small');
+    const read = () => server.call<Refused>('GET', '/api/instances/b/volumes/workspace/f.txt');
+    expect(await timed(read)).toMatchObject(local);
+    expect(await timed(() => server.call('POST', '/api/instances/b/suspend'))).toMatchObject(local);
+    expect(await timed(read)).toMatchObject(local);
+
+    fill();
+    expect(await timed(() => write('c', 'f.txt', 'refused'))).not.toHaveProperty('committed');
+    const made = () => server.call<Refused>('POST', '/api/instances', { id: 'd', tenant: 'acme', replicate: 'sync' });
+    expect(await timed(made)).toMatchObject({ status: 503, code: 'not_replicated', isSoon: true });
+    expect((await server.call('GET', '/api/instances/d')).status).toBe(404);
+    // One whose answers wait for nobody goes on.
+    await put('f.txt', 'meanwhile');
+    expect(await restored('f.txt')).toBe('first');
+
+    empty();
+    await vi.waitFor(async () => expect((await read()).text).toBe('first'), SOON);
+    expect(await restored('big', 'b')).toBe(big.toString());
+    await put('f.txt', 'again', 'c');
+    expect(await restored('f.txt', 'c')).toBe('again');
+    await inStep();
+    expect(await restored('f.txt')).toBe('meanwhile');
+  },
+);
+
+test.runIf(canMount)('a spool on a disk of its own costs no series, and keeps what is to be merged', async () => {
+  await begin('data/replica/spool', 64 * MIB);
+  for (const text of ['one', 'two', 'three']) {
+    await put('f.txt', text);
+    await server.call('POST', '/api/instances/a/suspend');
+    await inStep();
+    expect(await restored('f.txt')).toBe(text);
+  }
+  const series = filesIn(join(root, 'store')).map((path) => /^replica\/a\/([^/]+)\//.exec(path)?.[1]);
+  expect(new Set(series.filter((name) => name !== undefined)).size).toBe(1);
+  expect(server.output()).not.toContain('segments were not merged');
+  // Of the minute that is under way; what is of one before is merged.
+  await vi.waitFor(async () => {
+    await put('f.txt', 'four');
+    expect(filesIn(join(root, 'data', 'replica', 'levels')).some((path) => path.startsWith('a/'))).toBe(true);
+  }, SOON);
+  await inStep();
+  expect(await restored('f.txt')).toBe('four');
+});

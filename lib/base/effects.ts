@@ -7,6 +7,7 @@ import type { BufferEncodingOption } from 'node:fs';
 import {
   chmodSync,
   closeSync,
+  copyFileSync,
   createWriteStream,
   fsyncSync,
   lchownSync,
@@ -101,6 +102,11 @@ export function linkFileNow(path: string, to: string): void {
 /** Copies a file as `mode` (of `fs.constants`) says. On disk only after `syncFile`. */
 export function copyFile(path: string, to: string, mode = 0): Promise<void> {
   return performing({ kind: 'copy', path, to }, () => copy(path, to, mode));
+}
+
+/** The same, synchronously. */
+export function copyFileNow(path: string, to: string): void {
+  performingNow({ kind: 'copy', path, to }, () => copyFileSync(path, to));
 }
 
 /** Makes the bytes of a file durable; its name is durable with `syncFolder`. */

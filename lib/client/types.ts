@@ -1923,6 +1923,10 @@ export type Storage = {
     spool: {
       bytes: number;
       limit_bytes: number;
+      refused: {
+        since: number;
+        why: string;
+      } | null;
     };
     lag: {
       open: number;

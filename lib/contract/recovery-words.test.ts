@@ -9,6 +9,7 @@ test('a recovery point is said in words', () => {
   expect(words('1s', 9000, 900, 'live')).toBe('900 s behind');
   expect(words('1s', 9999, 0, 'live')).toBe('up to date');
   expect(words('1s', null, 3, 'live')).toBe('its first copy is on its way');
+  expect(words('1s', 9000, null, 'live')).toBe('as it was 1000 s ago at least');
   expect(words('filed', 9000, 0, 'filed')).toBe('as filed 1000 s ago');
   expect(words('off', 9000, null, 'filed')).toBe('as it was 1000 s ago, not as it is');
   expect(words('off', null, null, 'none')).toBe('not replicated');

@@ -5,8 +5,8 @@ import type { Instance } from './schema.ts';
 const IN_SECONDS = 90;
 
 /**
- * How much of a sandbox a lost disk would take: `0.8 s behind`, `in step`, `as filed 3 h ago`, `not replicated`. `now`
- * in epoch seconds; `duration` says seconds in words.
+ * How much of a sandbox a lost disk would take: `0.8 s behind`, `in step`, `as filed 3 h ago`, `not replicated`; and
+ * `as it was 3 h ago at least` while nobody knows more. `now` in epoch seconds; `duration` says seconds in words.
  */
 export function recoveryInWords(
   { replicate, recovery_point: { at, behind_s: behind, as } }: Pick<Instance, 'replicate' | 'recovery_point'>,
@@ -15,7 +15,8 @@ export function recoveryInWords(
 ): string {
   const ago = at === null ? null : `${duration(Math.max(0, now - at))} ago`;
   if (as === 'live') {
-    if (behind === null || ago === null) return 'its first copy is on its way';
+    if (ago === null) return 'its first copy is on its way';
+    if (behind === null) return `as it was ${ago} at least`;
     if (behind === 0) return replicate === 'sync' ? 'in step' : 'up to date';
     return `${behind < IN_SECONDS ? `${behind.toFixed(1)} s` : duration(behind)} behind`;
   }

@@ -30,6 +30,8 @@ export interface ReplicaHealthParts {
     /** Sandboxes at rest that are still to be shipped. */
     readonly stale: { readonly size: number };
   };
+  /** Since when the spool has taken nothing of something (monotonic milliseconds), and why; null: it takes all. */
+  refusal: () => { sinceMs: number; why: string } | null;
   /** Null: the registry is not shipped. */
   registry: { readonly behindMs: number } | null;
   /** Requests since the start, by what was asked and how it ended. */
@@ -60,7 +62,8 @@ export interface ReplicaFacts {
   month: { requests: number; bytes: number } | null;
   /** Since when (epoch seconds) nothing can be stored, and why. */
   away: { since: number; why: string } | null;
-  spool: { bytes: number; limitBytes: number };
+  /** `refused`: since when (epoch seconds) it has taken nothing of something, and why. */
+  spool: { bytes: number; limitBytes: number; refused: { since: number; why: string } | null };
   lag: ReplicaLagSum;
   /** The last time since the start that the history of the registry had a gap of moments; null: none. */
   registryGap: RegistryGap | null;
@@ -108,6 +111,12 @@ export class ReplicaHealth {
     return this.#parts.files.away?.why ?? null;
   }
 
+  /** Why something does not get there, in words; null: nothing is in its way. */
+  get whyBehind(): string | null {
+    const refusal = this.#parts.refusal();
+    return this.whyAway ?? (refusal === null ? null : `its spool takes nothing: ${refusal.why}`);
+  }
+
   get spoolBytes(): number {
     return this.#parts.files.spoolBytes;
   }
@@ -136,9 +145,7 @@ export class ReplicaHealth {
   }
 
   look(): ReplicaFacts {
-    const { url, replicate, retention, traffic, spoolLimitBytes, files, requests, isShared, monotonic, clock } =
-      this.#parts;
-    const { away } = files;
+    const { url, replicate, retention, traffic, spoolLimitBytes, files, refusal, requests, isShared } = this.#parts;
     let sum = 0;
     for (const { count } of requests()) sum += count;
     return {
@@ -146,11 +153,8 @@ export class ReplicaHealth {
       replicate,
       retention,
       month: traffic.month,
-      away:
-        away === null
-          ? null
-          : { since: Math.floor((clock.now() - (monotonic() - away.sinceMs)) / 1000), why: away.why },
-      spool: { bytes: files.spoolBytes, limitBytes: spoolLimitBytes },
+      away: this.#since(files.away),
+      spool: { bytes: files.spoolBytes, limitBytes: spoolLimitBytes, refused: this.#since(refusal()) },
       lag: this.lag(),
       registryGap: this.registryGap,
       waiting: files.stale.size,
@@ -158,5 +162,11 @@ export class ReplicaHealth {
       isShared,
       late: this.late,
     };
+  }
+  /** The same in epoch seconds. */
+  #since(what: { sinceMs: number; why: string } | null): { since: number; why: string } | null {
+    const { monotonic, clock } = this.#parts;
+    if (what === null) return null;
+    return { since: Math.floor((clock.now() - (monotonic() - what.sinceMs)) / 1000), why: what.why };
   }
 }

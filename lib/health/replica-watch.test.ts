@@ -23,6 +23,7 @@ beforeEach(async () => {
     replicate: '1s',
     spoolLimitBytes: 1,
     files: { lags: () => lags, away: { sinceMs: clock.now(), why: 'it is full' }, spoolBytes: 0, stale: new Set() },
+    refusal: () => null,
     registry: shippedRegistry,
     requests: () => [],
     isShared: false,

@@ -26,7 +26,7 @@ function lateInWords({ sandboxes, isRegistry }: Pick<ReplicaLateness, 'sandboxes
 }
 
 export interface ReplicaWatchParts {
-  report: Pick<ReplicaHealth, 'overdue' | 'whyAway' | 'late'>;
+  report: Pick<ReplicaHealth, 'overdue' | 'whyBehind' | 'late'>;
   registry: Pick<Registry, 'facts'>;
   clock: Clock;
   log: Logger;
@@ -83,7 +83,7 @@ export class ReplicaWatch {
       if (lateMs < PATIENCE_MS) return;
       const { mostMs } = overdue;
       const who = lateInWords(overdue);
-      const why = report.whyAway === null ? '' : `: ${report.whyAway}`;
+      const why = report.whyBehind === null ? '' : `: ${report.whyBehind}`;
       const since = epochSeconds(clock) - Math.round(lateMs / 1000);
       await this.#tell(
         'replica.behind',

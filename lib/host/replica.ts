@@ -192,6 +192,7 @@ export async function createReplica(
     traffic,
     spoolLimitBytes: config.store.spoolBytes,
     files,
+    refusal: () => files.refusal ?? keeper?.file?.room.refusal ?? null,
     registry: keeper,
     requests: watched.requests,
     isShared: own === null,
@@ -255,7 +256,7 @@ export async function createReplica(
       forgetBundles: (tenant, isOver) => removeBundlesOf(watched.background, tenant, isOver),
       forgetCopies: (isOver) => copiesThere.removeUnneeded(isOver),
     },
-    degraded: () => (files.away === null ? [] : [`The replica is behind: ${files.away.why}`]),
+    degraded: () => (report.whyBehind === null ? [] : [`The replica is behind: ${report.whyBehind}`]),
     async prepare() {
       await classes.open();
       await levels.prepare();

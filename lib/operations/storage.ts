@@ -51,7 +51,7 @@ function replicationOf(replica: ReplicaFacts | null): Storage['replication'] {
     retention,
     month,
     away,
-    spool: { bytes: spool.bytes, limit_bytes: spool.limitBytes },
+    spool: { bytes: spool.bytes, limit_bytes: spool.limitBytes, refused: spool.refused },
     lag: {
       ...{ open: lag.open, behind: lag.behind, max_s: lag.maxMs / 1000, mean_s: lag.meanMs / 1000 },
       registry_s: lag.registryMs / 1000,

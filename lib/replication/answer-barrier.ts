@@ -26,10 +26,13 @@ export interface AnswerBarrier {
    * `committed: "local"` when the store is away, or it took too long.
    */
   whenInStep(id: InstanceId, patience?: AnswerPatience): Promise<void>;
-  /** Throws `not_replicated` while the store of a `sync` sandbox is known to be away. */
+  /**
+   * Throws `not_replicated` while it is known that nothing of a `sync` sandbox can reach the store: that is away, or
+   * the spool has no room.
+   */
   requireStore(id: InstanceId): Promise<void>;
-  /** `requireStore` of sandboxes that are to be made. */
-  requireStoreFor(row: PromisedRow): void;
+  /** `requireStore` of sandboxes that are to be made, or deleted: `makesRoom`, where the spool is not asked. */
+  requireStoreFor(row: PromisedRow, how?: { makesRoom?: boolean }): void;
   /** Resolves once the store has what the registry says of a `sync` sandbox now. Throws as `whenInStep`. */
   whenRecorded(row: PromisedRow, patience?: AnswerPatience): Promise<void>;
 }

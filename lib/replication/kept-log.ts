@@ -22,11 +22,21 @@ export class KeptLog {
     return this.#path;
   }
 
-  /** Gives the log its second name, if there is one. Throws what the disk throws. */
+  /** Gives the log its second name, if there is one and the disk can: not with a spool on another one. Never throws. */
   keep(): void {
-    const { file, spool } = this.#parts;
-    const log = `${file}-wal`;
+    const log = `${this.#parts.file}-wal`;
     if (this.#path !== null || lookAtNow(log)?.isFile() !== true) return;
+    try {
+      this.#path = this.#linked(log);
+    } catch (error) {
+      if (isCode(error, 'EXDEV')) return;
+      this.#parts.log.warn({ id: this.#parts.id, error: messageOf(error) }, 'a log stays beside its file');
+    }
+  }
+
+  /** Its second name (absolute). Throws what the disk throws. */
+  #linked(log: string): string {
+    const { spool } = this.#parts;
     this.#links += 1;
     const kept = join(spool, `log-${process.pid}-${Date.now().toString(36)}-${this.#links}`);
     const link = () => {
@@ -40,7 +50,7 @@ export class KeptLog {
       if (!isCode(error, 'ENOENT')) throw error;
       link();
     }
-    this.#path = kept;
+    return kept;
   }
 
   /** Removes it, or leaves that to the next start. Never throws. */

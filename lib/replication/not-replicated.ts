@@ -4,9 +4,14 @@ import { WinterdockError } from '../base/errors.ts';
 /** The store is asked again within a second once somebody waits for it. */
 const RETRY_SECONDS = 2;
 
+/** What keeps a commit from the replica: its store, or the folder on this machine in which it would wait for that. */
+export type WhyNothing = 'store' | 'spool';
+
+const WHY: Record<WhyNothing, string> = { store: 'store is away', spool: 'spool on this machine has no room' };
+
 /** Before anything was done. `what` names it, as `The sandbox "a"`. */
-export function refusedUnreplicated(what: string): WinterdockError {
-  return new WinterdockError('not_replicated', `${what} answers only what its replica has, whose store is away.`, {
+export function refusedUnreplicated(what: string, why: WhyNothing): WinterdockError {
+  return new WinterdockError('not_replicated', `${what} answers only what its replica has, whose ${WHY[why]}.`, {
     hint: 'Nothing was done. Try again: what the replica has is read meanwhile.',
     retryAfterSeconds: RETRY_SECONDS,
   });

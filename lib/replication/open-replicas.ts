@@ -12,6 +12,7 @@ import type { SegmentUploads } from './segment-uploads.ts';
 import type { SeriesPoint } from './series-point.ts';
 import { SharedRounds } from './shared-rounds.ts';
 import type { ShippedFile } from './shipped-file.ts';
+import type { SpoolRefusal } from './spool-room.ts';
 import type { SpooledSegment } from './spooled-segment.ts';
 import { type StoredOutcome, StoredPoints } from './stored-points.ts';
 
@@ -37,10 +38,14 @@ export interface OpenReplica {
   everyMs: number;
   /** Waits of answers, several in one. */
   readonly rounds: SharedRounds<StoredOutcome>;
+  /** Monotonic milliseconds since when it is open, or about to be. */
+  readonly addedMs: number;
   /** Monotonic milliseconds of the last look. */
   lookedMs: number;
   /** Monotonic milliseconds since when something was seen that the store has not; null: it has everything. */
   behindSinceMs: number | null;
+  /** Whether the store had everything until then: not where an earlier process left it so. */
+  isLagKnown: boolean;
   /** The last cuts of which the store lacks something: what was committed before `beganMs` is in them or earlier. */
   readonly cuts: { point: SeriesPoint; beganMs: number }[];
   /** Its process may commit. */
@@ -55,6 +60,8 @@ export class OpenReplicas {
   readonly points: StoredPoints;
   /** Those whose log is written fast. */
   readonly #fast = new Set<InstanceId>();
+  /** Monotonic milliseconds of the last look at all of them. */
+  #allLookedMs = 0;
   #timer: NodeJS.Timeout | null = null;
   #fastTimer: NodeJS.Timeout | null = null;
   #syncTimer: NodeJS.Timeout | null = null;
@@ -87,15 +94,16 @@ export class OpenReplicas {
   /** A process is about to open a file, in place of one before. `stored`: what the store has of it; null: nothing. */
   add(
     row: PromisedRow,
-    { everyMs, ...open }: Pick<OpenReplica, 'file' | 'mark' | 'path' | 'everyMs' | 'behindSinceMs'>,
+    { everyMs, ...open }: Pick<OpenReplica, 'file' | 'mark' | 'path' | 'everyMs' | 'behindSinceMs' | 'isLagKnown'>,
     stored: SeriesPoint | null,
   ): void {
     const { id } = row;
     this.letGo(id);
     const rounds = new SharedRounds(() => this.#round(id, added));
+    const nowMs = performance.now();
     const added: OpenReplica = {
       ...{ ...open, row: promised(row), everyMs, rounds },
-      ...{ lookedMs: performance.now(), cuts: [], isOpen: false },
+      ...{ addedMs: nowMs, lookedMs: nowMs, cuts: [], isOpen: false },
     };
     this.#open.set(id, added);
     this.points.follow(id, stored);
@@ -137,6 +145,16 @@ export class OpenReplicas {
     return this.#others.has(id) ? false : null;
   }
 
+  /** Whether the spool took nothing of one when it was last tried. */
+  isRefused(id: InstanceId): boolean {
+    return (this.#open.get(id)?.file.room.refusal ?? null) !== null;
+  }
+
+  /** What the spool refuses of all of them now. */
+  refusals(): SpoolRefusal[] {
+    return [...this.#open.values()].flatMap(({ file }) => file.room.refusal ?? []);
+  }
+
   /** Whether an answer about one can be given at once. False for one whose process is not here. */
   isInStep(id: InstanceId): boolean {
     const open = this.#open.get(id);
@@ -166,6 +184,18 @@ export class OpenReplicas {
   /** The same, without its log. */
   letGo(id: InstanceId): void {
     this.take(id)?.file.letLogGo();
+  }
+
+  /**
+   * Milliseconds for which the store has lacked something of one; 0: it has everything; null: nobody knows. What was
+   * committed since the last look counts as if that had been right after it.
+   */
+  behindMs(id: InstanceId): number | null {
+    const open = this.#open.get(id);
+    if (open === undefined || !open.isLagKnown) return null;
+    const isSeen = open.behindSinceMs !== null || !open.file.isBehind;
+    const sinceMs = isSeen ? open.behindSinceMs : Math.max(this.#allLookedMs, open.addedMs);
+    return sinceMs === null ? 0 : Math.max(1, performance.now() - sinceMs);
   }
 
   /** How far each is behind, and how far it may be, in milliseconds. */
@@ -206,11 +236,14 @@ export class OpenReplicas {
   }
 
   #noteWhole(id: InstanceId, open: OpenReplica): void {
-    if (!open.file.isBehind && this.#uploads.waiting(id).length === 0) open.behindSinceMs = null;
+    if (open.file.isBehind || this.#uploads.waiting(id).length > 0) return;
+    open.behindSinceMs = null;
+    open.isLagKnown = true;
   }
 
   #look(): void {
     const now = performance.now();
+    this.#allLookedMs = now;
     for (const [id, open] of this.#open) {
       if (!open.isOpen || !open.file.isBehind) continue;
       open.behindSinceMs ??= now;
@@ -245,7 +278,9 @@ export class OpenReplicas {
 
 /** The store has what was committed until then (monotonic milliseconds): what it lacks is later. */
 function hasUntil(open: OpenReplica, ms: number): void {
-  if (open.behindSinceMs !== null) open.behindSinceMs = Math.max(open.behindSinceMs, ms);
+  if (open.behindSinceMs === null) return;
+  open.behindSinceMs = Math.max(open.behindSinceMs, ms);
+  open.isLagKnown = true;
 }
 
 function promised({ id, tenant, replicate }: PromisedRow): PromisedRow {

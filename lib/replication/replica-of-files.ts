@@ -32,7 +32,10 @@ export interface ReplicaOfFiles {
   readonly answers: AnswerBarrier;
   /** What is promised of a sandbox was changed, in its row. Synchronous. */
   reclassified(row: InstanceRow): void;
-  /** What is promised of a sandbox, and how far it is. Synchronous, no disk: asked for each row that is shown. */
+  /**
+   * What is promised of a sandbox, and how far it is. Synchronous: asked for each row that is shown. Of one that is
+   * awake it looks at the stat of its log.
+   */
   describe(row: InstanceRow): ReplicaStatus;
   /** Whether the commits of a sandbox are shipped. Synchronous, no disk: asked once for each wake. */
   ships(row: InstanceRow): boolean;

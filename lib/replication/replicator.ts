@@ -27,7 +27,7 @@ import type { SeriesPoint } from './series-point.ts';
 import { ShippedFile } from './shipped-file.ts';
 import type { ShippedFileParts } from './shipped-file-parts.ts';
 import { removeEmpty, tidySpools } from './spool.ts';
-import { hasRoomFor } from './spool-room.ts';
+import { hasRoomFor, type SpoolRefusal } from './spool-room.ts';
 import type { SpooledSegment } from './spooled-segment.ts';
 import { SyncPromise } from './sync-promise.ts';
 
@@ -64,8 +64,8 @@ export class Replicator implements ReplicaOfFiles {
   readonly #uploads: SegmentUploads;
   readonly #open: OpenReplicas;
   readonly #resting: RestingReplicas;
-  /** Newest time of each sandbox that was shipped since the start. */
-  readonly #shippedMs = new Map<string, number>();
+  /** What the spool refused of files at rest when they were last to be shipped whole. */
+  readonly #refused = new Map<InstanceId, SpoolRefusal>();
   /** Files at rest that are being shipped whole. */
   readonly #wholes = new Map<InstanceId, Promise<void>>();
   /** Holds answers about `sync` sandboxes back. */
@@ -74,16 +74,17 @@ export class Replicator implements ReplicaOfFiles {
 
   constructor(parts: ReplicatorParts) {
     this.#parts = parts;
-    const { uploads, log, classOf, rowOf, copyStored, registryStored } = parts;
+    const { uploads, clock, log, classOf, rowOf, copyStored, registryStored } = parts;
     const folder = join(parts.dataFolder, 'replica');
     this.#spool = join(folder, 'spool');
     this.#uploads = uploads;
     this.#open = new OpenReplicas(uploads);
     const isOpen = (id: InstanceId) => this.#open.has(id);
-    this.#resting = new RestingReplicas({ folder: join(folder, 'positions'), uploads, log, isOpen });
+    this.#resting = new RestingReplicas({ folder: join(folder, 'positions'), uploads, clock, log, isOpen });
     this.answers = new SyncPromise({
       ...{ open: this.#open, resting: this.#resting, uploads, classOf, rowOf, copyStored, registryStored },
       shipResting: (row) => this.#shipResting(row),
+      hasRoomFor: (bytes) => this.hasRoomFor(bytes),
     });
     uploads.keepFoldersOf((id) => id === REGISTRY_ID || this.#open.has(id as InstanceId));
     uploads.onShipped((segment) => this.#shipped(segment));
@@ -113,6 +114,12 @@ export class Replicator implements ReplicaOfFiles {
 
   get away(): { sinceMs: number; why: string } | null {
     return this.#uploads.away;
+  }
+
+  /** Since when the spool has taken nothing of some sandbox, and why; null: it takes what there is. */
+  get refusal(): SpoolRefusal | null {
+    const all = [...this.#open.refusals(), ...this.#refused.values()];
+    return all.reduce<SpoolRefusal | null>((first, one) => (first && first.sinceMs <= one.sinceMs ? first : one), null);
   }
 
   /** Up to where the store was given the replica of each sandbox. */
@@ -174,14 +181,9 @@ export class Replicator implements ReplicaOfFiles {
 
   pointOf(row: InstanceRow): RecoveryPoint {
     const { id } = row;
-    const open = this.#open.get(id);
-    const shippedMs = this.#shippedMs.get(id) ?? null;
-    if (open === undefined) return this.#resting.pointOf(row, shippedMs);
-    const atMs = shippedMs ?? this.#resting.timeMs(id);
-    const { behindSinceMs } = open;
-    const behindMs = behindSinceMs === null ? 0 : Math.round(performance.now() - behindSinceMs);
-    // Before the first look nobody knows.
-    return { atMs, behindMs: atMs === null && behindSinceMs === null ? null : behindMs, as: 'live' };
+    if (!this.#open.has(id)) return this.#resting.pointOf(row);
+    const behindMs = this.#open.behindMs(id);
+    return { atMs: this.#resting.reachedMs(id), behindMs: behindMs && Math.round(behindMs), as: 'live' };
   }
 
   /** Cuts what a sandbox has committed by now, without waiting for the store. */
@@ -209,17 +211,19 @@ export class Replicator implements ReplicaOfFiles {
     this.#parts.bundles?.note(id, row.tenant);
     const position = this.#resting.positionOf(row);
     const point: SeriesPoint | null = this.stale.has(id) ? null : position;
-    if (point !== null && position?.isShipped) this.#shippedMs.set(id, point.timeMs);
     const mark = new ShippedMark(path);
     const told = {
       confirm: mark.confirm.bind(mark),
       onGap: (why: string) => this.#parts.onGap(id, why),
     };
     const file = this.#shippedFile(id, path, point, told);
-    const behindSinceMs = this.#resting.behindSinceMs(id);
+    const lacking = this.#resting.lacking(id);
     this.#open.add(
       row,
-      { mark, file, everyMs: everyMsOf(replicate), behindSinceMs, path },
+      {
+        ...{ mark, file, everyMs: everyMsOf(replicate), path },
+        ...{ behindSinceMs: lacking?.sinceMs ?? null, isLagKnown: lacking?.isKnown ?? true },
+      },
       position?.isShipped ? point : null,
     );
   }
@@ -228,6 +232,7 @@ export class Replicator implements ReplicaOfFiles {
     const open = this.#open.get(id);
     if (open === undefined) return;
     open.isOpen = true;
+    this.#refused.delete(id);
     this.#resting.opened(id);
   }
 
@@ -256,13 +261,16 @@ export class Replicator implements ReplicaOfFiles {
 
   rested(row: InstanceRow, file: string, record: FileRecord | null): void {
     const { id } = row;
+    const wasHere = this.#open.isSync(id) !== null;
     const open = this.#open.take(id);
     if (open === null) {
-      if (this.#parts.classOf(row).kind !== 'off') void this.#resting.track(id, this.#resting.moved(id, record));
+      if (this.#parts.classOf(row).kind !== 'off')
+        void this.#resting.track(id, this.#resting.moved(id, record, wasHere));
       return;
     }
     const path = join(this.#parts.dataFolder, file);
-    this.#resting.behind(id, open.behindSinceMs ?? undefined, open.everyMs);
+    const { behindSinceMs, isLagKnown: isKnown, everyMs: promisedMs } = open;
+    this.#resting.behind(id, { isKnown, promisedMs, ...(behindSinceMs !== null && { sinceMs: behindSinceMs }) });
     void this.#resting.track(id, this.#restSoon(id, open, path, record));
   }
 
@@ -272,8 +280,8 @@ export class Replicator implements ReplicaOfFiles {
 
   async dropped(id: InstanceId): Promise<void> {
     this.#open.letGo(id);
+    this.#refused.delete(id);
     await this.#resting.drop(id);
-    this.#shippedMs.delete(id);
     await this.#uploads.drop(id);
   }
 
@@ -316,6 +324,9 @@ export class Replicator implements ReplicaOfFiles {
     this.#parts.bundles?.note(id, tenant);
     const shipped = this.#shippedFile(id, path, null, { confirm: () => undefined, onGap: () => undefined });
     await this.#resting.track(id, shipped.shipLast());
+    const { refusal } = shipped.room;
+    if (refusal === null) this.#refused.delete(id);
+    else this.#refused.set(id, this.#refused.get(id) ?? refusal);
     if (shipped.point !== null && !this.#open.has(id)) await this.#resting.shippedWhole(id, shipped.point, file);
   }
 
@@ -351,8 +362,7 @@ export class Replicator implements ReplicaOfFiles {
     const spool = join(this.#spool, id);
     const uploads = this.#uploads;
     const parts = { id, file, spool, term, cutter, uploads, clock, log, spoolBytes, ...told };
-    const lastTimeMs = Math.max(this.#resting.timeMs(id) ?? 0, this.#shippedMs.get(id) ?? 0);
-    return new ShippedFile(parts, point, lastTimeMs);
+    return new ShippedFile(parts, point, this.#resting.lastTimeMs(id));
   }
 
   async #lost(id: InstanceId, why = 'a segment was lost before it was stored'): Promise<void> {
@@ -364,7 +374,7 @@ export class Replicator implements ReplicaOfFiles {
 
   #shipped(segment: SpooledSegment): void {
     const id = segment.id as InstanceId;
-    this.#shippedMs.set(id, Math.max(this.#shippedMs.get(id) ?? 0, segment.timeMs));
+    this.#resting.reached(segment);
     if (this.#open.has(id)) this.#open.shipped(id, segment);
     else this.#resting.shipped(segment);
   }

@@ -20,9 +20,21 @@ interface RestingReplicasParts {
   /** Absolute; made when it is missing. */
   folder: string;
   uploads: Pick<SegmentUploads, 'waiting' | 'drop'>;
+  /** Of the segments' times. */
+  clock: { now(): number };
   log: Logger;
   /** Whether a process has the file of a sandbox, or is about to open it. */
   isOpen: (id: InstanceId) => boolean;
+}
+
+/** What the store lacks of one. */
+export interface Lacking {
+  /** Since when, in monotonic milliseconds. */
+  sinceMs: number;
+  /** Whether it had everything until then: not where an earlier process left it so. */
+  isKnown: boolean;
+  /** For how long it may. */
+  promisedMs: number;
 }
 
 const RESTS: ReadonlySet<string> = new Set(['suspended', 'frozen', 'archived']);
@@ -42,8 +54,8 @@ export class RestingReplicas {
   readonly #dropped = new Set<InstanceId>();
   /** What is done at the rest of a sandbox, after its filing. */
   readonly #resting = new Map<InstanceId, Promise<void>>();
-  /** What the store lacks of files at rest: since when (monotonic milliseconds), and for how long it may. */
-  readonly #behind = new Map<InstanceId, { sinceMs: number; promisedMs: number }>();
+  /** What the store lacks of files at rest. */
+  readonly #behind = new Map<InstanceId, Lacking>();
   #onStale: () => void = () => undefined;
 
   constructor(parts: RestingReplicasParts) {
@@ -55,10 +67,10 @@ export class RestingReplicas {
   async open(): Promise<void> {
     await this.#positions.open();
     const { uploads } = this.#parts;
-    for (const [id, { isShipped }] of this.#positions.all()) if (!isShipped) this.behind(id as InstanceId);
+    for (const [id, { isShipped }] of this.#positions.all()) if (!isShipped) this.#behindSinceLong(id as InstanceId);
     // Where something is missing between the store and a position, what followed could not be restored.
     for (const [id, position] of this.#positions.all()) {
-      if (!position.isShipped && !leadsTo(uploads.waiting(id), position)) this.replaced(id as InstanceId);
+      if (!position.isShipped && !leadsTo(uploads.waiting(id), position)) this.#begunAnew(id as InstanceId);
     }
   }
 
@@ -73,13 +85,23 @@ export class RestingReplicas {
   }
 
   /** The store lacks something of a file at rest. By default for as long as that takes: nothing else is promised. */
-  behind(id: InstanceId, sinceMs = performance.now(), promisedMs = Number.POSITIVE_INFINITY): void {
-    if (!this.#behind.has(id)) this.#behind.set(id, { sinceMs, promisedMs });
+  behind(id: InstanceId, lacking: Partial<Lacking> = {}): void {
+    if (this.#behind.has(id)) return;
+    const since = { sinceMs: performance.now(), isKnown: true, promisedMs: Number.POSITIVE_INFINITY };
+    this.#behind.set(id, { ...since, ...lacking });
   }
 
-  /** Since when (monotonic milliseconds) the store has lacked something of one; null: it does not. */
-  behindSinceMs(id: InstanceId): number | null {
-    return this.#behind.get(id)?.sinceMs ?? null;
+  /** The same of what an earlier process left: since the oldest that waits, and who knows since when without any. */
+  #behindSinceLong(id: InstanceId): void {
+    const { uploads, clock } = this.#parts;
+    const [oldest] = uploads.waiting(id);
+    if (oldest === undefined) this.behind(id, { isKnown: false });
+    else this.behind(id, { sinceMs: performance.now() - Math.max(0, clock.now() - oldest.timeMs) });
+  }
+
+  /** What the store lacks of one; null: nothing. */
+  lacking(id: InstanceId): Lacking | null {
+    return this.#behind.get(id) ?? null;
   }
 
   /** How long the store has lacked something of each, and for how long it may, in milliseconds. */
@@ -97,9 +119,14 @@ export class RestingReplicas {
     return this.#dropped.has(id);
   }
 
-  /** Epoch milliseconds of where the replica of a sandbox ended at its last rest; null: nobody knows. */
-  timeMs(id: string): number | null {
-    return this.#positions.get(id)?.timeMs ?? null;
+  /** Epoch milliseconds after which what is cut next of a sandbox is; 0: any. */
+  lastTimeMs(id: string): number {
+    return Math.max(this.#positions.get(id)?.timeMs ?? 0, this.#positions.reachedMs(id) ?? 0);
+  }
+
+  /** Epoch milliseconds up to which the store has something of a sandbox, at least; null: it has nothing. */
+  reachedMs(id: string): number | null {
+    return this.#positions.reachedMs(id);
   }
 
   /** Up to where the store has each file at rest of which it has everything. */
@@ -115,13 +142,12 @@ export class RestingReplicas {
     return position !== null && row.file !== null && isFileOf(position, restedOf(row.file)) ? position : null;
   }
 
-  /** `shippedMs`: of the newest segment of it that was stored since the start; null: none was. */
-  pointOf(row: InstanceRow, shippedMs: number | null): RecoveryPoint {
+  pointOf(row: InstanceRow): RecoveryPoint {
     const position = this.positionOf(row);
     if (position?.isShipped) return { atMs: position.timeMs, behindMs: 0, as: 'filed' };
-    const atMs = shippedMs ?? this.timeMs(row.id);
-    const sinceMs = this.behindSinceMs(row.id);
-    const behindMs = sinceMs === null ? null : Math.round(performance.now() - sinceMs);
+    const atMs = this.reachedMs(row.id);
+    const lacking = this.lacking(row.id);
+    const behindMs = lacking?.isKnown ? Math.round(performance.now() - lacking.sinceMs) : null;
     return { atMs, behindMs, as: atMs === null ? 'none' : 'filed' };
   }
 
@@ -129,13 +155,18 @@ export class RestingReplicas {
   opened(id: InstanceId): void {
     this.#stale.delete(id);
     this.#behind.delete(id);
-    void this.#positions.remove(id).catch((error) => this.#warn(id, error));
+    void this.#positions.leave(id).catch((error) => this.#warn(id, error));
   }
 
+  /** Its file is another one, since now. */
   replaced(id: InstanceId): void {
-    this.#stale.add(id);
     this.behind(id);
-    void this.#positions.remove(id).catch((error) => this.#warn(id, error));
+    this.#begunAnew(id);
+  }
+
+  #begunAnew(id: InstanceId): void {
+    this.#stale.add(id);
+    void this.#positions.leave(id).catch((error) => this.#warn(id, error));
     this.#onStale();
   }
 
@@ -150,13 +181,18 @@ export class RestingReplicas {
     return tracked;
   }
 
-  /** The file of a sandbox that was not shipped has moved, and is the one that the replica has, or is another one. */
-  async moved(id: InstanceId, record: FileRecord | null): Promise<void> {
+  /**
+   * The file of a sandbox that was not shipped has moved, and is the one that the replica has, or is another one.
+   * `wasHere`: its process was this server's.
+   */
+  async moved(id: InstanceId, record: FileRecord | null, wasHere: boolean): Promise<void> {
     await this.#resting.get(id);
     const position = this.#positions.get(id);
     if (this.#parts.isOpen(id) || this.#dropped.has(id)) return;
-    if (position === null || record === null || !isFileOf(position, restedOf(record))) this.replaced(id);
-    else
+    if (position === null || record === null || !isFileOf(position, restedOf(record))) {
+      if (!wasHere) this.#behindSinceLong(id);
+      this.replaced(id);
+    } else
       await this.#positions.set(id, {
         ...position,
         file: { ...position.file, sha256: record.sha256 ?? position.file.sha256 },
@@ -177,6 +213,11 @@ export class RestingReplicas {
     if (isShipped) this.#behind.delete(id);
     else this.behind(id);
     await this.#positions.set(id, { ...point, isShipped, file: restedOf(file) });
+  }
+
+  /** A segment of a sandbox is in the store. */
+  reached({ id, timeMs }: SpooledSegment): void {
+    void this.#positions.reached(id, timeMs).catch((error) => this.#warn(id, error));
   }
 
   /** A segment of a sandbox at rest is in the store. */

@@ -5,10 +5,19 @@
  * gap; it is tried again, and what a stop or a failure left out is found by whoever looks through the store.
  */
 import { join } from 'node:path';
-import { makeFolder, makeFolderNow, removeTree, renameFileNow, unlinkFile } from '../base/effects.ts';
+import {
+  copyFileNow,
+  makeFolder,
+  makeFolderNow,
+  removeTree,
+  renameFileNow,
+  unlinkFile,
+  unlinkFileNow,
+} from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import { isThere } from '../base/is-there.ts';
 import type { Logger } from '../base/log.ts';
+import { isCode } from '../storage/files.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import type { BundlePart } from './bundle-names.ts';
 import { bringPart } from './bundle-reader.ts';
@@ -36,7 +45,7 @@ const AGAIN_MS = 10_000;
 const MOST_TRIES = 6;
 
 export interface SegmentLevelsParts {
-  /** Absolute, on the filesystem of the spool; nothing in it has to survive. */
+  /** Absolute; nothing in it has to survive. */
   folder: string;
   /** Waits while it is away. */
   store: Pick<ObjectStore, 'upload' | 'head' | 'download' | 'open'>;
@@ -312,7 +321,7 @@ export class SegmentLevels {
     const kept = join(folder, `${source.level}-${segmentFile(source.min, source.max)}`);
     try {
       makeFolderNow(folder);
-      renameFileNow(path, kept);
+      moveOrCopyNow(path, kept);
       source.path = kept;
       this.#kept += source.bytes;
     } catch (error) {
@@ -330,5 +339,20 @@ export class SegmentLevels {
 
   #warn(id: string, error: unknown): void {
     this.#parts.log.warn({ id, error: messageOf(error) }, 'segments were not merged');
+  }
+}
+
+/** Where the spool is a filesystem of its own the file stays there too, and whoever gave it removes it. */
+function moveOrCopyNow(path: string, to: string): void {
+  try {
+    renameFileNow(path, to);
+  } catch (error) {
+    if (!isCode(error, 'EXDEV')) throw error;
+    try {
+      copyFileNow(path, to);
+    } catch (refused) {
+      unlinkFileNow(to);
+      throw refused;
+    }
   }
 }

@@ -33,7 +33,8 @@ const NOWHERE = { salts: '0'.repeat(16), frames: 0 };
 
 export class ShippedFile {
   readonly #parts: ShippedFileParts;
-  readonly #room: SpoolRoom;
+  /** Whether the spool takes what is cut of it. */
+  readonly room: SpoolRoom;
   #point: SeriesPoint | null;
   #lastTimeMs: number;
   /** Of the last frame that was cut; null before the first of a log. */
@@ -58,7 +59,7 @@ export class ShippedFile {
   /** `point`: where the replica of the file ends, which is as the file is now; null: a new series begins. */
   constructor(parts: ShippedFileParts, point: SeriesPoint | null, lastTimeMs: number) {
     this.#parts = { ...parts, cutter: spoolCutter(parts.cutter) };
-    this.#room = new SpoolRoom(parts);
+    this.room = new SpoolRoom(parts);
     this.#main = parts.file;
     this.#kept = new KeptLog(parts);
     this.#point = point;
@@ -146,14 +147,10 @@ export class ShippedFile {
 
   /**
    * Keeps the log under a second name, before its process is told to close or its file is settled: it stays whole when
-   * SQLite removes it. Synchronous. What cannot be linked costs the series.
+   * SQLite removes it. Synchronous. One that cannot be linked stays beside its file. Never throws.
    */
   keepLog(): void {
-    try {
-      this.#kept.keep();
-    } catch (error) {
-      this.#gap(`its log could not be kept: ${messageOf(error)}`);
-    }
+    this.#kept.keep();
   }
 
   /** What comes next begins a new series: the former one has a hole. `why` is a clause. */
@@ -193,7 +190,7 @@ export class ShippedFile {
 
   async #shipLast(): Promise<void> {
     if (this.#isLast) return;
-    await this.#ship();
+    await this.#ship({ isLast: true });
     if (this.isBehind && this.#point !== null) this.#gap('what was committed last could not be cut');
     this.#isLast = true;
   }
@@ -203,19 +200,20 @@ export class ShippedFile {
   }
 
   /** Returns the bytes that were cut; null when they could not be. `isCertain`: whatever the log's stat says. */
-  async #ship({ confirms = false, isCertain = false } = {}): Promise<number | null> {
+  async #ship({ confirms = false, isCertain = false, isLast = false } = {}): Promise<number | null> {
     const stamp = logStamp(this.#log());
     const isBehind = isCertain || this.#point === null || stamp !== this.#seen;
     if (!isBehind && !confirms) return 0;
+    if (isBehind && !isLast && !this.room.mayTry) return null;
     try {
-      if (this.#point === null && !(await this.#room.hasForBase(this.#parts.file, this.#log(), () => this.#walk()))) {
+      if (this.#point === null && !(await this.room.hasForBase(this.#parts.file, this.#log(), () => this.#walk()))) {
         this.#passOver(await this.#walk());
         this.#seen = stamp;
         return 0;
       }
       const bytes = isBehind ? await this.#cut() : 0;
       if (isBehind) this.#seen = stamp;
-      this.#room.taken();
+      this.room.taken();
       await this.#confirmIfLong(confirms);
       return bytes;
     } catch (error) {
@@ -228,7 +226,7 @@ export class ShippedFile {
 
   /** What could not be cut stays in the log, until that is so long that its writer would wait. Never rejects. */
   async #refused(error: unknown): Promise<void> {
-    if (error instanceof Error && 'syscall' in error) this.#room.refused();
+    if (error instanceof Error && 'syscall' in error) this.room.refused(error);
     if (bytesAtNow(this.#log()) < LONG_LOG_BYTES) return;
     const end = await this.#walk().catch(() => null);
     if (this.#kept.path !== null || end === null || end.bytes < LONG_LOG_BYTES) return;

@@ -133,14 +133,19 @@ export class ShippedRegistry implements RegistryLogKeeper {
     return this.#shipping?.file ?? null;
   }
 
-  /** Resolves with the file as it is shipped now, once its series has begun. */
-  async begun(): Promise<ShippedFile> {
-    for (;;) {
+  /** Whether no series could be begun when that was last tried. */
+  get isRefused(): boolean {
+    return this.#failures > 0;
+  }
+
+  /** Resolves with the file as it is shipped now, once its series has begun; null: `isOver` said so before. */
+  async begun(isOver: () => boolean): Promise<ShippedFile | null> {
+    for (; ; await pause(POLL_MS)) {
       const shipping = this.#shipping;
       this.#look();
       await this.#work;
       if (shipping !== null && this.isShipping(shipping.file) && shipping.file.point !== null) return shipping.file;
-      await pause(POLL_MS);
+      if (isOver()) return null;
     }
   }
 
@@ -150,7 +155,7 @@ export class ShippedRegistry implements RegistryLogKeeper {
 
   /** Resolves once the store has everything that is committed by now. */
   async flush(): Promise<void> {
-    await (await this.begun()).ship();
+    await (await this.begun(() => this.#isStopped))?.ship();
     await this.#parts?.uploads.whenShipped(REGISTRY_ID);
   }
 
@@ -297,8 +302,7 @@ export class ShippedRegistry implements RegistryLogKeeper {
         this.#isWanted = false;
         bytes += await file.ship({ confirms });
       }
-      if (file.point === null) this.#failures += 1;
-      else this.#failures = 0;
+      this.#failures = file.point === null ? this.#failures + 1 : 0;
       const again = Math.min(AGAIN_MS * 2 ** Math.min(this.#failures, 10), LONGEST_AGAIN_MS);
       if (this.#failures > 0) this.#againMs = performance.now() + again;
       if (bytes >= FAST_BYTES) this.#fast ??= setTimeout(() => this.#lookSoon(), FAST_LOOK_MS).unref();

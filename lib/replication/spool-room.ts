@@ -23,6 +23,22 @@ export interface SpoolRoomParts {
   spoolBytes: number;
 }
 
+/** That a spool takes nothing: since when (monotonic milliseconds), and why, a clause about it. */
+export interface SpoolRefusal {
+  sinceMs: number;
+  why: string;
+}
+
+const NO_ROOM = 'it has no room for all pages of a sandbox';
+const WHY: Record<string, string> = {
+  ENOSPC: 'its disk is full',
+  EDQUOT: 'its disk is full',
+  EROFS: 'its disk is read-only',
+  EACCES: 'the server may not write there',
+  EPERM: 'the server may not write there',
+  EFBIG: 'no file there may become as long as what was committed',
+};
+
 export class SpoolRoom {
   readonly #parts: SpoolRoomParts & { id: string; log: Pick<Logger, 'warn'> };
   #refusals = 0;
@@ -30,9 +46,23 @@ export class SpoolRoom {
   #isSaid = false;
   /** Monotonic milliseconds. */
   #notBeforeMs = 0;
+  #refusal: SpoolRefusal | null = null;
+  /** Bytes that the disk had left when it refused last, and when that is tried again in any case. */
+  #refusedAt = { leftBytes: 0, againMs: 0 };
 
   constructor(parts: SpoolRoomParts & { id: string; log: Pick<Logger, 'warn'> }) {
     this.#parts = parts;
+  }
+
+  /** Since when nothing could be cut, for want of room or because the disk refused; null: the last cut was made. */
+  get refusal(): SpoolRefusal | null {
+    return this.#refusal;
+  }
+
+  /** Whether to try again what the disk refused more than once: it has more room than then, or a second has passed. */
+  get mayTry(): boolean {
+    const { leftBytes, againMs } = this.#refusedAt;
+    return this.#refusal === null || performance.now() >= againMs || freeBytes(this.#parts.spool) > leftBytes;
   }
 
   /** Whether a base of so many bytes may be begun now. */
@@ -47,7 +77,9 @@ export class SpoolRoom {
     // A log that was written over is as long as it was.
     const needed = bytes + (this.has(bytes) ? ((await end())?.bytes ?? 0) : 0);
     if (this.has(needed)) return true;
-    if (!this.#isSaid && !hasRoomFor(this.#parts, needed)) {
+    if (hasRoomFor(this.#parts, needed)) return false;
+    this.#refuse(NO_ROOM);
+    if (!this.#isSaid) {
       this.#isSaid = true;
       const { id, log, spool } = this.#parts;
       log.warn({ id, needed, free: freeBytes(spool) }, 'the spool has no room for all pages of a sandbox');
@@ -58,16 +90,26 @@ export class SpoolRoom {
   /** The disk took a segment. */
   taken(): void {
     this.#refusals = 0;
+    this.#refusal = null;
     this.#notBeforeMs = 0;
+    this.#refusedAt = { leftBytes: 0, againMs: 0 };
     this.#isSaid = false;
   }
 
-  /** The disk refused one. */
-  refused(): void {
+  /** The disk refused one, with an error of the system's. */
+  refused(error: Error): void {
     this.#refusals += 1;
+    const code = 'code' in error ? String(error.code) : '';
+    this.#refuse(WHY[code] ?? `its disk refuses (${code})`);
+    // Once may be by chance.
     if (this.#refusals === 1) return;
+    this.#refusedAt = { leftBytes: freeBytes(this.#parts.spool), againMs: performance.now() + FIRST_PAUSE_MS };
     const pause = FIRST_PAUSE_MS * 2 ** Math.min(this.#refusals - 2, MOST_DOUBLINGS);
     this.#notBeforeMs = performance.now() + Math.min(pause, LONGEST_PAUSE_MS);
+  }
+
+  #refuse(why: string): void {
+    this.#refusal = { sinceMs: this.#refusal?.sinceMs ?? performance.now(), why };
   }
 }
 

@@ -16,7 +16,7 @@ type Reached = Pick<SeriesPoint, 'series' | 'txid'>;
 /** Until what could not be cut is tried again, in milliseconds. */
 const AGAIN_MS = 50;
 /** A file that could not be cut for so long is as one of which the store lacks something while it is away. */
-const MOST_UNCUT_MS = 5000;
+export const MOST_UNCUT_MS = 5000;
 
 export class StoredPoints {
   readonly #uploads: Pick<SegmentUploads, 'waiting' | 'away' | 'whenShipped' | 'onShipped' | 'onAway'>;
@@ -57,18 +57,19 @@ export class StoredPoints {
 
   /**
    * Cuts what was committed to a file by now, and resolves once the store has that, is away, or `isGone` says that the
-   * file is another one. One that cannot be cut is `away` after a while. Never rejects.
+   * file is another one. One that cannot be cut is `away` after a while, and at once where it was so before. Never
+   * rejects.
    */
   async whenStored(
     id: string,
-    file: Pick<ShippedFile, 'shipAll' | 'endSeries'>,
+    file: Pick<ShippedFile, 'shipAll' | 'endSeries' | 'room'>,
     isGone: () => boolean,
   ): Promise<StoredOutcome> {
     let uncutMs: number | null = null;
     for (let before: SeriesPoint | null = null; !isGone(); ) {
       const point = await file.shipAll();
       if (point === null) {
-        uncutMs ??= performance.now();
+        uncutMs ??= file.room.refusal?.sinceMs ?? performance.now();
         if (this.#uploads.away !== null || performance.now() - uncutMs > MOST_UNCUT_MS) return 'away';
         await pause(AGAIN_MS);
         continue;

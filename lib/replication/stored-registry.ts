@@ -4,9 +4,9 @@ import { compareSeries, REGISTRY_ID } from './replica-names.ts';
 import type { SegmentUploads } from './segment-uploads.ts';
 import { SharedRounds } from './shared-rounds.ts';
 import type { ShippedRegistry } from './shipped-registry.ts';
-import { StoredPoints } from './stored-points.ts';
+import { MOST_UNCUT_MS, StoredPoints } from './stored-points.ts';
 
-type Keeper = Pick<ShippedRegistry, 'begun' | 'isShipping' | 'file'>;
+type Keeper = Pick<ShippedRegistry, 'begun' | 'isShipping' | 'isRefused' | 'file'>;
 
 export class StoredRegistry {
   readonly #keeper: Keeper;
@@ -43,8 +43,11 @@ export class StoredRegistry {
   }
 
   async #round(): Promise<boolean> {
+    const beganMs = performance.now();
+    const isOver = () => this.#keeper.isRefused && performance.now() - beganMs > MOST_UNCUT_MS;
     while (this.#uploads.away === null) {
-      const file = await this.#keeper.begun();
+      const file = await this.#keeper.begun(() => isOver() || this.#uploads.away !== null);
+      if (file === null) return false;
       const outcome = await this.#points.whenStored(REGISTRY_ID, file, () => !this.#keeper.isShipping(file));
       if (outcome !== 'gone') return outcome === 'stored';
     }

@@ -7,11 +7,12 @@ import { isCloudAddress } from '../base/cloud-address.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { AnswerBarrier, AnswerPatience, PromisedRow } from './answer-barrier.ts';
-import { committedUnreplicated, refusedUnreplicated } from './not-replicated.ts';
+import { committedUnreplicated, refusedUnreplicated, type WhyNothing } from './not-replicated.ts';
 import type { OpenReplicas } from './open-replicas.ts';
 import type { ReplicateClass } from './replicate-class.ts';
 import { type RestingReplicas, restsAsItsOwn } from './resting-replicas.ts';
 import type { SegmentUploads } from './segment-uploads.ts';
+import { MOST_UNCUT_MS } from './stored-points.ts';
 
 export interface SyncPromiseParts {
   open: OpenReplicas;
@@ -25,9 +26,13 @@ export interface SyncPromiseParts {
   copyStored: (row: InstanceRow) => Promise<boolean>;
   /** Resolves with whether the store has what the registry committed by now: not while it is away. */
   registryStored: () => Promise<boolean>;
+  /** Whether so many bytes have room in the spool. */
+  hasRoomFor: (bytes: number) => boolean;
 }
 
 const AGAIN_MS = 100;
+/** With less room in the spool nothing is begun: a segment of a few pages has a few blocks. */
+const LEAST_ROOM_BYTES = 64 * 1024;
 
 export class SyncPromise implements AnswerBarrier {
   readonly #parts: SyncPromiseParts;
@@ -46,16 +51,18 @@ export class SyncPromise implements AnswerBarrier {
   }
 
   async requireStore(id: InstanceId): Promise<void> {
-    const { uploads, open, rowOf } = this.#parts;
-    if (uploads.away === null) return;
+    const { open, rowOf } = this.#parts;
     const isSync = open.isSync(id);
     if (isSync === false) return;
+    const why = this.#whyNothing(id);
+    if (why === null) return;
     const row = isSync === null ? await rowOf(id) : null;
-    if (isSync || (row !== null && this.#isSync(row))) this.#refuse(id);
+    if (isSync || (row !== null && this.#isSync(row))) this.#refuse(id, why);
   }
 
-  requireStoreFor(row: PromisedRow): void {
-    if (this.#parts.uploads.away !== null && this.#isSync(row)) this.#refuse(row.id);
+  requireStoreFor(row: PromisedRow, { makesRoom = false } = {}): void {
+    const why = this.#whyNothing(makesRoom ? null : row.id);
+    if (why !== null && this.#isSync(row)) this.#refuse(row.id, why);
   }
 
   async whenRecorded(row: PromisedRow, patience: AnswerPatience = {}): Promise<void> {
@@ -67,6 +74,7 @@ export class SyncPromise implements AnswerBarrier {
   /** Whether the store has everything of a sandbox; false: it is away. */
   async #fileStored(id: InstanceId, isOver: () => boolean): Promise<boolean> {
     const { open, resting, uploads, rowOf, shipResting, copyStored } = this.#parts;
+    let unshippedMs: number | null = null;
     while (!isOver()) {
       const outcome = await open.whenInStep(id);
       if (outcome !== 'gone') return outcome === 'stored';
@@ -87,7 +95,11 @@ export class SyncPromise implements AnswerBarrier {
       if (uploads.waiting(id).length > 0) await open.points.changed(id);
       else {
         await shipResting(row);
-        if (uploads.waiting(id).length === 0) await pause(AGAIN_MS);
+        if (uploads.waiting(id).length > 0) continue;
+        // The spool may have no room for it.
+        unshippedMs ??= performance.now();
+        if (performance.now() - unshippedMs > MOST_UNCUT_MS) return false;
+        await pause(AGAIN_MS);
       }
     }
     return false;
@@ -97,9 +109,17 @@ export class SyncPromise implements AnswerBarrier {
     return this.#parts.classOf(row).kind === 'sync';
   }
 
-  #refuse(id: InstanceId): never {
+  /** Why nothing of a sandbox can reach the store now, as far as is known; null: it can. `id` null: by the store alone. */
+  #whyNothing(id: InstanceId | null): WhyNothing | null {
+    const { uploads, open, hasRoomFor } = this.#parts;
+    if (uploads.away !== null) return 'store';
+    if (id === null) return null;
+    return open.isRefused(id) || !hasRoomFor(LEAST_ROOM_BYTES) ? 'spool' : null;
+  }
+
+  #refuse(id: InstanceId, why: WhyNothing): never {
     this.#parts.uploads.hurry();
-    throw refusedUnreplicated(`The sandbox "${id}"`);
+    throw refusedUnreplicated(`The sandbox "${id}"`, why);
   }
 
   /** Waits for `stored`, as long as the patience is. Throws `late` when that was not long enough. */

@@ -56,7 +56,7 @@ export function withHeldAnswers(sandboxes: Sandboxes, engine: Engine): Sandboxes
     restore: (id, ...rest) => moved(id, () => sandboxes.restore(id, ...rest)),
     async delete(id, ...rest) {
       const row = await requireInstance(engine, id);
-      answers.requireStoreFor(row);
+      answers.requireStoreFor(row, { makesRoom: true });
       await sandboxes.delete(id, ...rest);
       await answers.whenRecorded(row, { mostMs: MOVE_MS });
     },
@@ -112,7 +112,7 @@ function goingOn(answers: AnswerBarrier, stop: AbortSignal): AnswerBarrier {
     isInStep: (id) => answers.isInStep(id),
     whenInStep: (id, patience) => through((longer) => answers.whenInStep(id, longer), patience),
     requireStore: (id) => answers.requireStore(id),
-    requireStoreFor: (row) => answers.requireStoreFor(row),
+    requireStoreFor: (row, how) => answers.requireStoreFor(row, how),
     whenRecorded: (row, patience) => through((longer) => answers.whenRecorded(row, longer), patience),
   };
 }

@@ -23,6 +23,10 @@ export function troublesOf({ registry, drawers, store, replication, disk, places
     );
   if (replication?.away)
     troubles.push(`The replica is away: ${replication.away.why}. What is committed waits on this disk.`);
+  else if (replication?.spool.refused)
+    troubles.push(
+      `The spool of the replica takes nothing: ${replication.spool.refused.why}. What is committed waits in its own logs.`,
+    );
   else if (replication?.late)
     troubles.push(
       `${counted(replication.late.sandboxes, 'sandbox is', 'sandboxes are')} more behind in the replica than promised.`,

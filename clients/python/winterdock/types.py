@@ -2247,9 +2247,15 @@ class StorageReplicationAway(TypedDict):
     why: str
 
 
+class StorageReplicationSpoolRefused(TypedDict):
+    since: int
+    why: str
+
+
 class StorageReplicationSpool(TypedDict):
     bytes: int
     limit_bytes: int
+    refused: Optional[StorageReplicationSpoolRefused]
 
 
 class StorageReplicationLag(TypedDict):

@@ -177,8 +177,15 @@ export const storageSchema = z
         month: z.object({ requests: count, bytes }).nullable(),
         /** Since when nothing can be stored, and why; null: it can. What is committed meanwhile waits in the spool. */
         away: z.object({ since: epoch, why: z.string() }).nullable(),
-        /** What waits on this machine, and how much may. */
-        spool: z.object({ bytes, limit_bytes: bytes }),
+        /**
+         * What waits on this machine, and how much may; since when it has taken nothing of something, and why (null: it
+         * takes what there is).
+         */
+        spool: z.object({
+          bytes,
+          limit_bytes: bytes,
+          refused: z.object({ since: epoch, why: z.string() }).nullable(),
+        }),
         /**
          * Sandboxes that are shipped as they commit; how many, with those at rest, lack something there, and for how
          * long, in seconds; and for how long the registry does.

@@ -57,7 +57,7 @@ test('a sandbox says what is promised of its replica and how far it is, and so d
         retention: 'commits=24h,minutes=7d,hours=30d,filings=365d',
         month: null,
         away: null,
-        spool: { bytes: 0, limit_bytes: 1_000_000 },
+        spool: { bytes: 0, limit_bytes: 1_000_000, refused: null },
         lag: { behind: 0, max_s: 0, mean_s: 0 },
         requests: { count: expect.any(Number), shared: false },
         late: null,
