@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Instance } from '../../contract/schema.ts';
 import { filesIn } from '../../testing/files-in.ts';
 import { startServer } from '../../testing/server.ts';
 
@@ -63,7 +64,10 @@ test('the replica of another installation is refused, and nothing in it changes'
   await start();
   await make('a', 'acme', 'text');
   await server.call('POST', '/instances/a/suspend');
-  await vi.waitFor(() => expect(segments('a').length).toBeGreaterThan(1), SOON);
+  await vi.waitFor(async () => {
+    const { json } = await server.call<Instance>('GET', '/api/instances/a');
+    expect(json.recovery_point).toMatchObject({ as: 'filed', behind_s: 0 });
+  }, SOON);
   // What the first one goes on to ship of its registry is beside this.
   const seen = () => [...segments('a'), 'winterdock.json'].map((name) => hashOf(join(bucket, name)));
   const before = seen();
