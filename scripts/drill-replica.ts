@@ -5,7 +5,7 @@
  * ten breaks); `--to URL` another place; `--replicate` what is promised: `1s`, or `sync`. Prints what was lost, how far
  * behind the replica was, and what the server had said of that. Exits with 1 when an answered write is missing that is
  * older than was said and the interval, or more than the interval and half a second where nothing slows the store (with
- * `sync`: when any is missing), or when `doctor` finds something.
+ * `sync`: when any is missing), when none was answered, or when `doctor` finds something.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,8 +59,9 @@ try {
   if (!doctor.isClean) process.stdout.write(doctor.text);
   for (const one of wrong) process.stdout.write(`WRONG ${one}\n`);
   const isInTime = lagMs <= statedMs + mostLagMs && (isSlow || lagMs <= mostLagMs);
+  if (answered === 0) process.stdout.write('Nothing was answered, so this says nothing.\n');
   const isKept = replicate.kind === 'sync' ? lost === 0 : isInTime;
-  process.exitCode = doctor.isClean && wrong.length === 0 && isKept ? 0 : 1;
+  process.exitCode = doctor.isClean && wrong.length === 0 && answered > 0 && isKept ? 0 : 1;
 } finally {
   await store?.stop();
   rmSync(folder, { recursive: true, force: true });

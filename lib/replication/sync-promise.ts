@@ -109,7 +109,7 @@ export class SyncPromise implements AnswerBarrier {
     return this.#parts.classOf(row).kind === 'sync';
   }
 
-  /** Why nothing of a sandbox can reach the store now, as far as is known; null: it can. `id` null: by the store alone. */
+  /** Why nothing of a sandbox can reach the store now, as far as is known; null: it can. `id` null: of any. */
   #whyNothing(id: InstanceId | null): WhyNothing | null {
     const { uploads, open, hasRoomFor } = this.#parts;
     if (uploads.away !== null) return 'store';
