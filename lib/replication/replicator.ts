@@ -27,7 +27,7 @@ import type { SeriesPoint } from './series-point.ts';
 import { ShippedFile } from './shipped-file.ts';
 import type { ShippedFileParts } from './shipped-file-parts.ts';
 import { removeEmpty, tidySpools } from './spool.ts';
-import { hasRoomFor, type SpoolRefusal } from './spool-room.ts';
+import { hasRoomFor, NO_ROOM, type SpoolRefusal } from './spool-room.ts';
 import type { SpooledSegment } from './spooled-segment.ts';
 import { SyncPromise } from './sync-promise.ts';
 
@@ -84,6 +84,7 @@ export class Replicator implements ReplicaOfFiles {
     this.answers = new SyncPromise({
       ...{ open: this.#open, resting: this.#resting, uploads, classOf, rowOf, copyStored, registryStored },
       shipResting: (row) => this.#shipResting(row),
+      isRefusedAtRest: ({ id, file }) => this.#refused.has(id) || !this.hasRoomFor(file?.size ?? 0),
       hasRoomFor: (bytes) => this.hasRoomFor(bytes),
     });
     uploads.keepFoldersOf((id) => id === REGISTRY_ID || this.#open.has(id as InstanceId));
@@ -320,7 +321,10 @@ export class Replicator implements ReplicaOfFiles {
     const present = (await this.#parts.rowOf(id))?.file;
     if (present?.mtimeNs !== file.mtimeNs || present.size !== file.size) return;
     if (this.#open.has(id) || this.#resting.isDropped(id)) return;
-    if (!this.hasRoomFor(bytesAtNow(path))) return;
+    if (!this.hasRoomFor(bytesAtNow(path))) {
+      this.#refused.set(id, this.#refused.get(id) ?? { sinceMs: performance.now(), why: NO_ROOM });
+      return;
+    }
     this.#parts.bundles?.note(id, tenant);
     const shipped = this.#shippedFile(id, path, null, { confirm: () => undefined, onGap: () => undefined });
     await this.#resting.track(id, shipped.shipLast());

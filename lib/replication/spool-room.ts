@@ -29,7 +29,8 @@ export interface SpoolRefusal {
   why: string;
 }
 
-const NO_ROOM = 'it has no room for all pages of a sandbox';
+/** Why, where nothing was tried. */
+export const NO_ROOM = 'it has no room for all pages of a sandbox';
 const WHY: Record<string, string> = {
   ENOSPC: 'its disk is full',
   EDQUOT: 'its disk is full',

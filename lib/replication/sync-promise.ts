@@ -26,6 +26,8 @@ export interface SyncPromiseParts {
   copyStored: (row: InstanceRow) => Promise<boolean>;
   /** Resolves with whether the store has what the registry committed by now: not while it is away. */
   registryStored: () => Promise<boolean>;
+  /** Whether the spool has no room for the file of a row at rest, or took nothing of it when that was last tried. */
+  isRefusedAtRest: (row: InstanceRow) => boolean;
   /** Whether so many bytes have room in the spool. */
   hasRoomFor: (bytes: number) => boolean;
 }
@@ -73,7 +75,7 @@ export class SyncPromise implements AnswerBarrier {
 
   /** Whether the store has everything of a sandbox; false: it is away. */
   async #fileStored(id: InstanceId, isOver: () => boolean): Promise<boolean> {
-    const { open, resting, uploads, rowOf, shipResting, copyStored } = this.#parts;
+    const { open, resting, uploads, rowOf, shipResting, isRefusedAtRest, copyStored } = this.#parts;
     let unshippedMs: number | null = null;
     while (!isOver()) {
       const outcome = await open.whenInStep(id);
@@ -96,9 +98,8 @@ export class SyncPromise implements AnswerBarrier {
       else {
         await shipResting(row);
         if (uploads.waiting(id).length > 0) continue;
-        // The spool may have no room for it.
-        unshippedMs ??= performance.now();
-        if (performance.now() - unshippedMs > MOST_UNCUT_MS) return false;
+        unshippedMs = isRefusedAtRest(row) ? (unshippedMs ?? performance.now()) : null;
+        if (unshippedMs !== null && performance.now() - unshippedMs > MOST_UNCUT_MS) return false;
         await pause(AGAIN_MS);
       }
     }
