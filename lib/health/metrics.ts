@@ -14,6 +14,7 @@ import type { AttemptOutcome } from '../webhooks/courier.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 import { ASH_SOURCE, type AshSource, ashCounters } from './ash-metrics.ts';
 import { addBackupAge } from './backup-age.ts';
+import type { RegistryTimes } from './registry-times.ts';
 import type { ReplicaHealth } from './replica-health.ts';
 import { addReplicaMetrics } from './replica-metrics.ts';
 import { addStoreMetrics } from './store-metrics.ts';
@@ -76,6 +77,7 @@ export function createMetrics(options: {
   store: Pick<StoreReport, 'queue' | 'whyAway' | 'requests'> | null;
   /** Null: there is no replica. */
   replica: Pick<ReplicaHealth, 'lag' | 'whyAway' | 'spoolBytes'> | null;
+  registryTimes: Pick<RegistryTimes, 'addTo'>;
   /** Open streams of the ledger. */
   streams: () => number;
   /** Days that wake times are kept. */
@@ -94,6 +96,7 @@ export function createMetrics(options: {
   const registers = [new PromRegistry()];
   const [prom] = registers as [PromRegistry];
   collectDefaultMetrics({ register: prom });
+  options.registryTimes.addTo(prom);
   addBackupAge(registers, { registry, clock });
   new Gauge({
     name: 'winterdock_instances',

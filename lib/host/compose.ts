@@ -84,9 +84,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const { isAlone = true } = options;
   await requireOwnRegistry({ ...places, drawers: localDrawers, ...(isAlone ? {} : { onlyOf: config.hostName }) });
   const keys = await requireOwnKeys(places);
-
   const sourceParser = new SourceParser();
-  const { opened, keeper } = await openShippedRegistry(driver, config);
+  const { opened, keeper, registryTimes } = await openShippedRegistry(driver, config);
   const workbookStore = withCurrentPlans(opened.workbooks, { sources: sourceParser, log });
   const term = await opened.hosts.begin(config.hostName, clock.now(), { alone: isAlone });
   const host: HostIdentity = { name: config.hostName, term, isAlone };
@@ -159,6 +158,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     log,
     store: store.report,
     replica: store.replicaHealth,
+    registryTimes,
     streams: () => events.listeners,
     keepDays: config.usageKeepDays,
     ashNames: config.sessionApi,
@@ -332,7 +332,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     serving = false;
     upkeep.stop();
     events.close();
-    await started?.catch(() => undefined);
+    await Promise.all([started?.catch(() => undefined), ledger.keep()]);
     scheduler.stop();
     await courier.stop();
     await backups.runner.stop();

@@ -1,8 +1,10 @@
 /** Opens the registry as the settings say: the server and the doctor, which both work on all of it. */
 import type { Config } from '../base/config.ts';
+import { RegistryTimes } from '../health/registry-times.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
 import type { RegistryLogKeeper } from '../registry/log-keeper.ts';
 import type { Registry } from '../registry/registry.ts';
+import { timedRegistry } from '../registry/timed-registry.ts';
 import { ShippedRegistry } from '../replication/shipped-registry.ts';
 
 type RegistrySettings = Pick<
@@ -44,12 +46,13 @@ export function openRegistry(
 export async function openShippedRegistry(
   driver: RegistryDriver,
   config: RegistrySettings & Pick<Config, 'store'>,
-): Promise<{ opened: Registry; keeper: ShippedRegistry | null }> {
+): Promise<{ opened: Registry; keeper: ShippedRegistry | null; registryTimes: RegistryTimes }> {
   const keeper = config.store.replica === null || !driver.isKept ? null : new ShippedRegistry();
   const opened = await openRegistry(driver, config, { keeper, follow: true });
   const close = async () => {
     await opened.close();
     await keeper?.noteEnd();
   };
-  return { opened: { ...opened, close }, keeper };
+  const registryTimes = new RegistryTimes();
+  return { opened: timedRegistry({ ...opened, close }, registryTimes.observe), keeper, registryTimes };
 }

@@ -5,10 +5,11 @@
 import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
-import { isMachineFailure, messageOf, WinterdockError } from '../base/errors.ts';
+import { isMachineFailure, isUnavailable, messageOf, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
 import type { Claims } from '../claims/claims.ts';
+import type { ChainHead } from '../registry/chain.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import { systemAudit } from '../sandboxes/engine.ts';
@@ -23,6 +24,8 @@ import { LedgerFlaw, type LedgerProofResult, verifyLedger } from './verify.ts';
 export interface LedgerMaintenance {
   /** Compares the ledger with the stored head, then stores a new one a second after lines were appended. Idempotent. */
   start(): Promise<void>;
+  /** Stores the head of now, before what may fail. */
+  keep(): Promise<void>;
   /** Stores the last head. Idempotent. */
   stop(): Promise<void>;
   /** Seals and drops what is due; never overlaps itself. Returns the ids of the segments. */
@@ -99,19 +102,36 @@ export function createLedgerMaintenance(parts: LedgerMaintenanceParts): LedgerMa
         hint: 'Run `npm run ledger:verify` to see where, and compare with a head that was kept elsewhere.',
       });
     }
-    return signed<LedgerHead>(signer, {
+    return sign(now);
+  };
+
+  const sign = (last: ChainHead): LedgerHead =>
+    signed<LedgerHead>(signer, {
       kind: HEAD_KIND,
-      seq: now.seq,
-      hash: now.hash,
+      seq: last.seq,
+      hash: last.hash,
       time_ms: clock.now(),
       ...(epoch === undefined ? {} : { epoch }),
     });
+
+  /**
+   * The head to be stored. While the registry is away, that of what was acknowledged: when it comes back without it, no
+   * server starts on it.
+   */
+  const headToKeep = async (): Promise<LedgerHead> => {
+    try {
+      return await signedHead();
+    } catch (error) {
+      const last = isUnavailable(error) ? await registry.ledger.acknowledged() : null;
+      if (last === null || last.seq <= (kept?.seq ?? 0)) throw error;
+      return sign(last);
+    }
   };
 
   const keep = async (): Promise<void> => {
     if (headPath === null || broken !== null) return;
     try {
-      const head = await signedHead();
+      const head = await headToKeep();
       if (kept?.seq === head.seq) return;
       await writeHead(headPath, head);
       kept = head;
@@ -192,6 +212,9 @@ export function createLedgerMaintenance(parts: LedgerMaintenanceParts): LedgerMa
     start() {
       started ??= start();
       return started;
+    },
+    async keep() {
+      if (started !== null) await keepNow();
     },
     async stop() {
       leave();

@@ -53,6 +53,11 @@ export interface LedgerStore {
   /** Number and hash of the last line ever appended. */
   head(): Promise<ChainHead>;
   /**
+   * The same as far as this process has announced it: it answers while the registry is away, too, and for a registry
+   * that went back to an older state the newest one that was acknowledged.
+   */
+  acknowledged(): Promise<ChainHead>;
+  /**
    * Transitions since `sinceMs`, newest first, of all or some tenants: a snapshot of one moment, in batches between
    * which other work runs.
    */

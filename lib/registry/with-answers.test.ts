@@ -95,12 +95,12 @@ describe('writes', () => {
 
   test('are asked after again when that answer is lost too', async () => {
     let asked = 0;
-    const get: Registry['instances']['get'] = async (id) => {
+    const rowMadeBy: Registry['writes']['rowMadeBy'] = async (...args) => {
       asked += 1;
       if (asked < 3) throw answerLost();
-      return whole.instances.get(id);
+      return whole.writes.rowMadeBy(...args);
     };
-    const { registry } = lossyRegistry({ ...whole, instances: { ...whole.instances, get } }, seededLoss(1, 1));
+    const { registry } = lossyRegistry({ ...whole, writes: { ...whole.writes, rowMadeBy } }, seededLoss(1, 1));
     await walk(withAnswers(registry, PAUSES));
     expect(asked).toBeGreaterThan(2);
     expect(await types()).toEqual(['created', 'woken 0', 'filed 1', 'abandoned 2', 'told']);

@@ -23,12 +23,22 @@ type UntypedRule =
 
 /** Pauses between attempts, in milliseconds: a registry that is being restarted is back within them. */
 const PAUSES_MS = [50, 200, 1000, 3000];
+/** The same of looking up what became of a write: a registry that fails over is back within them. */
+const LOOK_UPS_MS = [...PAUSES_MS, 5000, 5000, 5000, 5000, 5000];
 /** Additions whose answers never came: they are added before the next one. */
 const MOST_OWED = 100;
 
-/** The registry with certain writes. `pausesMs`: for tests. */
-export function withAnswers<R extends Registry>(registry: R, { pausesMs = PAUSES_MS } = {}): R {
-  const { instances, ledger, usage, wakeTimes, network, facts, claims, people, copies } = registry;
+/** Whether an error may be that of a write that an earlier attempt had made, or leaves open whether it had. */
+function mayFollow(error: unknown): boolean {
+  return isUnavailable(error) || (isWinterdockError(error) && error.code === 'conflict');
+}
+
+/** The registry with certain writes. `pausesMs`, `lookUpsMs`: for tests. */
+export function withAnswers<R extends Registry>(
+  registry: R,
+  { pausesMs = PAUSES_MS, lookUpsMs = LOOK_UPS_MS } = {},
+): R {
+  const { instances, ledger, usage, wakeTimes, network, facts, claims, people, copies, writes } = registry;
 
   /** Runs `work` again while its answer is lost. Safe for what may happen twice. */
   async function again<T>(work: () => Promise<T>): Promise<T> {
@@ -47,10 +57,20 @@ export function withAnswers<R extends Registry>(registry: R, { pausesMs = PAUSES
     throw lost;
   }
 
-  /** The row that this write made, or null when it has not happened. */
-  async function madeBy(id: InstanceId, writeId: string): Promise<InstanceRow | null> {
-    const row = await again(() => instances.get(id));
-    return row?.writeId === writeId ? row : null;
+  /**
+   * Asks what became of a write whose answer was lost until that is answered. Throws `lost`, the error of the write,
+   * when nobody answers: it may have been made.
+   */
+  async function lookUp<T>(lost: unknown, ask: () => Promise<T>): Promise<T> {
+    for (const pauseMs of [...lookUpsMs, null]) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        if (pauseMs !== null) await pause(pauseMs);
+      }
+    }
+    throw lost;
   }
 
   /**
@@ -64,23 +84,25 @@ export function withAnswers<R extends Registry>(registry: R, { pausesMs = PAUSES
     isRefused: (answer: T) => boolean = () => false,
     writeId = newToken(),
   ): Promise<T> {
-    let wasLost = false;
+    let lost: unknown = null;
     for (let attempt = 0; ; attempt += 1) {
       let failure: { error: unknown } | null = null;
       let answer: T | undefined;
       try {
         answer = await write(writeId);
-        if (!wasLost || !isRefused(answer)) return answer;
+        if (lost === null || !isRefused(answer)) return answer;
       } catch (error) {
-        if (isAnswerLost(error)) wasLost = true;
-        else if (!wasLost || !isWinterdockError(error) || error.code !== 'conflict') throw error;
+        if (isAnswerLost(error)) lost = error;
+        else if (lost === null || !mayFollow(error)) throw error;
         failure = { error };
       }
-      const row = await madeBy(id, writeId);
+      const row = await lookUp(lost, () => writes.rowMadeBy(id, writeId));
       if (row !== null) return made(row);
       if (failure === null) return answer as T;
+      if (!isUnavailable(failure.error)) throw failure.error;
+      // One that is under way still may be made later.
       const pauseMs = pausesMs[attempt];
-      if (!isAnswerLost(failure.error) || pauseMs === undefined) throw failure.error;
+      if (pauseMs === undefined) throw lost;
       await pause(pauseMs);
     }
   }
@@ -88,22 +110,23 @@ export function withAnswers<R extends Registry>(registry: R, { pausesMs = PAUSES
   /** Makes a write that carries an id, once. `made`: what it answers when an earlier attempt had made it. */
   async function carried<T>(write: (registry: Registry) => Promise<T>, made: () => Promise<T> | T): Promise<T> {
     const writeId = newToken();
-    let wasLost = false;
+    let lost: unknown = null;
     for (let attempt = 0; ; attempt += 1) {
       let outcome: { answer: T } | { error: unknown };
       try {
         outcome = { answer: await write(registry.carrying(writeId)) };
       } catch (error) {
+        if (isAnswerLost(error)) lost = error;
         outcome = { error };
       }
-      wasLost ||= 'error' in outcome && isAnswerLost(outcome.error);
       // Who has changed a row answers with it. Any other answer may be that of one for whom an earlier attempt, which
       // arrived late, had left nothing to do.
       if ('answer' in outcome && typeof outcome.answer === 'object' && outcome.answer !== null) return outcome.answer;
-      if (wasLost && (await again(() => registry.writes.happened(writeId)))) return made();
+      if (lost !== null && (await lookUp(lost, () => writes.happened(writeId)))) return made();
       if ('answer' in outcome) return outcome.answer;
+      if (lost === null || !isUnavailable(outcome.error)) throw outcome.error;
       const pauseMs = pausesMs[attempt];
-      if (!isAnswerLost(outcome.error) || pauseMs === undefined) throw outcome.error;
+      if (pauseMs === undefined) throw lost;
       await pause(pauseMs);
     }
   }

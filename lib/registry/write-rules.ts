@@ -90,6 +90,7 @@ export const WRITE_RULES: WriteRules = {
       'chain',
       'view',
       'head',
+      'acknowledged',
       'transitions',
       'linesBetween',
       'countBetween',
@@ -344,7 +345,7 @@ export const WRITE_RULES: WriteRules = {
     removeKeptCopies: REMOVES,
     ...reads('status', 'check', 'upgrade', 'keptCopies'),
   },
-  writes: { happened: 'read' },
+  writes: reads('happened', 'rowMadeBy'),
 };
 
 const equals = (field: string, value: PeopleCondition['value']): PeopleCondition => ({

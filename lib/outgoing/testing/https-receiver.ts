@@ -1,16 +1,16 @@
 /**
- * For tests: a real https server on this machine whose certificate is signed by an authority made for it (`openssl`
- * makes both). What it answers is what the test says.
+ * For tests: a real https server on this machine whose certificate is signed by an authority made for it. What it
+ * answers is what the test says.
  */
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { makeCertificate } from '../../testing/certificates.ts';
 
 interface Received {
   method: string;
@@ -73,23 +73,4 @@ export async function startHttpsReceiver(names: readonly string[]): Promise<Http
   await once(server, 'listening');
   receiver.port = (server.address() as AddressInfo).port;
   return receiver;
-}
-
-function makeCertificate(folder: string, names: readonly string[]) {
-  const openssl = (...options: string[]) => execFileSync('openssl', options, { cwd: folder, stdio: 'pipe' });
-  const key = (name: string) => openssl('ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', `${name}.key`);
-  key('ca');
-  key('server');
-  openssl(
-    ...['req', '-x509', '-new', '-key', 'ca.key', '-days', '2', '-subj', '/CN=Authority of a test', '-out', 'ca.pem'],
-    ...['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign'],
-  );
-  openssl('req', '-new', '-key', 'server.key', '-subj', '/CN=A receiver', '-out', 'server.csr');
-  writeFileSync(join(folder, 'extensions'), `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}\n`);
-  openssl(
-    ...['x509', '-req', '-in', 'server.csr', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'],
-    ...['-days', '2', '-extfile', 'extensions', '-out', 'server.pem'],
-  );
-  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
-  return { caFile: join(folder, 'ca.pem'), key: read('server.key'), cert: read('server.pem') };
 }

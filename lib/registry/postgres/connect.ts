@@ -1,11 +1,15 @@
 /** Connections to a database of Postgres, as the registry uses them. Loads the client only when it is asked for. */
-import { readFileSync } from 'node:fs';
-import type { ConnectionOptions } from 'node:tls';
+import type { Socket } from 'node:net';
 import type { Options, Sql } from 'postgres';
-import type { PostgresAddress, PostgresTls } from '../../base/postgres-url.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { PostgresAddress } from '../../base/postgres-url.ts';
+import { ConnectionError, dial, failedSocket } from './dial.ts';
+import { codeOf, isAway } from './errors.ts';
 
 /** The schema that a registry is in. */
 export const SCHEMA = 'winterdock';
+
+const IS_READ_ONLY = `select (pg_is_in_recovery() or current_setting('transaction_read_only')::bool)::int`;
 
 export interface ConnectSettings {
   /** Where names without a schema are looked for. */
@@ -21,8 +25,7 @@ export interface ConnectSettings {
 type Connector = (options?: ConnectSettings) => Sql;
 
 /**
- * One connection, which is made when the first statement is sent, and again after it was lost. Throws the system's
- * error for a file of certificates that cannot be read.
+ * One connection, which is made when the first statement is sent, and again after it was lost.
  */
 export async function connect(address: PostgresAddress, options: ConnectSettings = {}): Promise<Sql> {
   return (await connectorTo(address))(options);
@@ -31,7 +34,41 @@ export async function connect(address: PostgresAddress, options: ConnectSettings
 /** What makes connections as `connect` does. */
 export async function connectorTo(address: PostgresAddress): Promise<Connector> {
   const { default: postgres } = await import('postgres');
-  return (options = {}) => postgres(optionsFor(address, options)) as unknown as Sql;
+  const client = (options: ConnectSettings, dialled: () => Promise<Socket>) => {
+    const socket = async () => {
+      const made = await dialled().catch(failedSocket);
+      // Before those are told who wait for an answer: what they send then goes to the connection that comes after.
+      return made.once('error', () => options.onClose?.());
+    };
+    return postgres({ ...optionsFor(address, options), socket } as object) as unknown as Sql;
+  };
+  return (options = {}) => client(options, () => dialFirst(address, (socket) => client({}, socket)));
+}
+
+/**
+ * A socket to the first host, in their order, that lets somebody in, and takes writes where that is asked for. What
+ * another client would do with a session of its own: whether one takes writes is known only then. Rejects with the
+ * error of a host that is there and refuses, or with one that names all of them.
+ */
+async function dialFirst(address: PostgresAddress, client: (socket: () => Promise<Socket>) => Sql): Promise<Socket> {
+  const { hosts, writable } = address;
+  const [only] = hosts;
+  if (only !== undefined && hosts.length === 1 && !writable) return dial(only, address);
+  const failures: string[] = [];
+  for (const host of hosts) {
+    const sql = client(() => dial(host, address));
+    try {
+      const [[isReadOnly] = []] = await sql.unsafe(IS_READ_ONLY).values();
+      if (writable && Number(isReadOnly) === 1) throw new ConnectionError('CONNECTION_READ_ONLY', 'it takes no writes');
+      return await dial(host, address);
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      failures.push(`${host.host}:${host.port}: ${messageOf(error) || codeOf(error)}`);
+    } finally {
+      await sql.end({ timeout: 1 });
+    }
+  }
+  throw new ConnectionError('CONNECTION_NOWHERE', failures.join('; '));
 }
 
 /** Whole numbers and sums are numbers: none of the registry's is beyond `Number.MAX_SAFE_INTEGER`. */
@@ -40,27 +77,27 @@ function optionsFor(
   { schema = SCHEMA, onClose = () => undefined, onNotify, name = 'winterdock' }: ConnectSettings,
 ): Options<Record<string, never>> {
   const number = { parse: Number, serialize: String };
-  const { hosts, database, user, password, connectSeconds, writable } = address;
-  const [socket] = hosts.filter(({ host }) => host.startsWith('/'));
+  const { hosts, database, user, password, connectSeconds } = address;
   const options = {
-    host: hosts.map(({ host }) => host),
-    port: hosts.map(({ port }) => port),
-    ...(socket === undefined ? {} : { path: `${socket.host}/.s.PGSQL.${socket.port}` }),
+    // For its messages: it is given sockets. With several hosts it would never say that none of them is there.
+    host: hosts.slice(0, 1).map(({ host }) => host),
+    port: hosts.slice(0, 1).map(({ port }) => port),
     database,
     user,
     // Undefined: the client takes `PGPASSWORD`.
     pass: password ?? undefined,
-    // What goes through a socket does not leave the machine.
-    ssl: socket === undefined && tlsFor(address.tls),
+    // Not what the environment has for it: its sockets are encrypted already, and its errors show no values.
+    ssl: false,
+    debug: false,
     max: 1,
+    // Seconds after which a silent server is asked whether it is there, by the system.
+    keep_alive: 10,
     connect_timeout: connectSeconds,
     // Seconds between two attempts to connect. The client's own grow to twenty, which whoever asks next would wait for.
     backoff: 0.1,
     // It would be closed between two statements of a transaction.
     max_lifetime: null,
     idle_timeout: null,
-    // Undefined: the client takes the environment's.
-    target_session_attrs: writable ? 'read-write' : undefined,
     // Types of extensions are not asked for: the registry uses none.
     fetch_types: false,
     onnotice: () => undefined,
@@ -70,18 +107,4 @@ function optionsFor(
     connection: { application_name: name, search_path: schema },
   };
   return options as unknown as Options<Record<string, never>>;
-}
-
-/** As `psql` means the mode: only the last two ask who the server is, and `require` where it is said who may sign. */
-function tlsFor({ mode, rootFile, certificateFile, keyFile }: PostgresTls): false | 'prefer' | ConnectionOptions {
-  if (mode === 'disable') return false;
-  if (mode === 'prefer' && certificateFile === null) return mode;
-  const read = (path: string | null) => (path === null ? {} : { value: readFileSync(path) });
-  const [ca, cert, key] = [read(rootFile).value, read(certificateFile).value, read(keyFile).value];
-  return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert, key }),
-    ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
-    rejectUnauthorized: mode.startsWith('verify') || (mode === 'require' && ca !== undefined),
-  };
 }

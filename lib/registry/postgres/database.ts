@@ -10,12 +10,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isNull, type Queries } from '../../../db/drizzle.ts';
 import { tenantForgettings } from '../../../db/schema.ts';
-import { WinterdockError } from '../../base/errors.ts';
+import { isWinterdockError, type WinterdockError } from '../../base/errors.ts';
 import { answerLost } from '../lost-answer.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
 import type { StatementMaker } from '../statements/statements.ts';
-import { codeOf, DEADLOCK, FORGOTTEN, isAway, isCut, isUnwritable } from './errors.ts';
-import type { ConnectionPool, OwnConnection } from './pool.ts';
+import { codeOf, DEADLOCK, FORGOTTEN, isAway, isCut, isUnwritable, READ_ONLY, unavailable } from './errors.ts';
+import { type ConnectionPool, LONGEST_MS, type OwnConnection } from './pool.ts';
 import { type Async, asyncStatement, type Bound, compiled, type Send, type Sent, sendOn } from './statement.ts';
 import { sendWhole, WholeTransactions } from './whole-transactions.ts';
 
@@ -26,6 +26,10 @@ const ATTEMPTS = 5;
 const CHANGES = /^(?:insert|update|delete|with)\b/;
 /** Number of statements kept prepared; lists have some hundreds of shapes. */
 const STATEMENTS = 1000;
+
+/** Of one moment, which may be held for long. */
+const BEGIN_MOMENT =
+  'begin isolation level repeatable read read only; set local idle_in_transaction_session_timeout = 0; select 1';
 
 interface Transaction {
   connection: OwnConnection;
@@ -64,6 +68,8 @@ export class PostgresDatabase implements StatementMaker {
   readonly #guard: WriteGuard | null;
   readonly #transaction = new AsyncLocalStorage<Transaction>();
   readonly #carried = new AsyncLocalStorage<Carried>();
+  /** Whether a standby is not to be asked. */
+  readonly #primary = new AsyncLocalStorage<boolean>();
   readonly #shapes = new Map<string, unknown>();
   readonly #whole: WholeTransactions;
   /** Sends a statement in the transaction of this moment, or alone. */
@@ -93,11 +99,14 @@ export class PostgresDatabase implements StatementMaker {
     if (isWrite) this.#guard?.requireHeld();
     const check = this.#guard?.check ?? '';
     try {
-      return await this.#pool.share(async (sql) => {
-        if (!isWrite || check === '') return sendOn(sql, text, params);
-        const [sent] = await sendWhole(sql, check, [{ text, params }]);
-        return sent as Sent;
-      });
+      return await this.#pool.share(
+        async (sql) => {
+          if (!isWrite || check === '') return sendOn(sql, text, params);
+          const [sent] = await sendWhole(sql, check, [{ text, params }]);
+          return sent as Sent;
+        },
+        { primary: this.#primary.getStore() === true },
+      );
     } catch (error) {
       // It may have arrived, and then it was made: a statement alone is a transaction of its own.
       throw isWrite && isCut(error) ? answerLost(error) : error;
@@ -161,6 +170,8 @@ export class PostgresDatabase implements StatementMaker {
         .cursor(piece)) {
         yield (rows as unknown[][]).map(decode);
       }
+    } catch (error) {
+      throw (await this.#explained(error)) ?? error;
     } finally {
       release();
     }
@@ -169,6 +180,21 @@ export class PostgresDatabase implements StatementMaker {
   /** SQL by hand, for what only Postgres has; each with its reason where it stands. Returns its rows. */
   async ask(text: string, params: unknown[] = []): Promise<unknown[][]> {
     return (await this.#send(text, params)).rows;
+  }
+
+  /** The same alone, for what goes through whole tables: it may take as long as it does. */
+  async askForLong(text: string): Promise<void> {
+    this.#guard?.requireHeld();
+    await this.#explaining(async () => {
+      const { sql, release } = await this.#pool.own();
+      try {
+        const [[limit] = []] = await sql.unsafe(`select current_setting('statement_timeout')`).values();
+        await sql.unsafe('set statement_timeout = 0');
+        await sql.unsafe(text).finally(() => sql.unsafe(`set statement_timeout = '${limit}'`));
+      } finally {
+        release();
+      }
+    });
   }
 
   /**
@@ -192,6 +218,7 @@ export class PostgresDatabase implements StatementMaker {
     this.#guard?.requireHeld();
     const connection = await this.#pool.own();
     const { sql } = connection;
+    const timer = setTimeout(() => connection.cut(), LONGEST_MS).unref();
     const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
     // Sent together with the first statement, which fails where this does.
     const begun = sql.unsafe(`begin; ${this.#first()}`).simple().execute();
@@ -213,10 +240,13 @@ export class PostgresDatabase implements StatementMaker {
       return result;
     } catch (error) {
       const cause = (await refused)?.error ?? error;
+      // The next one may lead to a server that takes writes.
+      if (codeOf(cause) === READ_ONLY) connection.cut();
       // Without a connection there is no transaction any more.
-      if (!isAway(cause)) await sql.unsafe('rollback').catch(() => undefined);
+      else if (!isAway(cause)) await sql.unsafe('rollback').catch(() => undefined);
       throw cause;
     } finally {
+      clearTimeout(timer);
       settle();
       connection.release();
     }
@@ -251,11 +281,7 @@ export class PostgresDatabase implements StatementMaker {
   async read<T>(work: () => Promise<T>): Promise<T> {
     if (this.#transaction.getStore() !== undefined) return work();
     const moment = await this.moment();
-    try {
-      return await this.#explaining(() => moment.run(work));
-    } finally {
-      await moment.close();
-    }
+    return moment.run(work).finally(() => moment.close());
   }
 
   /** One moment of the registry, for as long as it is held open. */
@@ -271,23 +297,28 @@ export class PostgresDatabase implements StatementMaker {
     };
     try {
       // The moment is that of the first statement.
-      await sql.unsafe('begin isolation level repeatable read read only; select 1').simple();
+      await sql.unsafe(BEGIN_MOMENT).simple();
     } catch (error) {
       await close();
       throw (await this.#explained(error)) ?? error;
     }
     const transaction: Transaction = { connection, changes: 0, settled: Promise.resolve() };
+    const run = <T>(work: () => Promise<T>) => this.#explaining(() => this.#transaction.run(transaction, work));
     return {
-      run: (work) => this.#transaction.run(transaction, work),
+      run,
       async *pieces(text, piece) {
-        for (let isFirst = true; ; isFirst = false) {
-          connection.requireThere();
-          if (isFirst) await sql.unsafe(`declare rows no scroll cursor for ${text}`);
-          const rows = (await sql.unsafe(`fetch ${piece} from rows`).values()) as unknown as unknown[][];
+        const send = (statement: string) =>
+          run(async () => {
+            connection.requireThere();
+            return (await sql.unsafe(statement).values()) as unknown as unknown[][];
+          });
+        await send(`declare rows no scroll cursor for ${text}`);
+        for (let isLast = false; !isLast; ) {
+          const rows = await send(`fetch ${piece} from rows`);
           if (rows.length > 0) yield rows;
-          if (rows.length < piece) break;
+          isLast = rows.length < piece;
         }
-        await sql.unsafe('close rows');
+        await send('close rows');
       },
       close,
     };
@@ -296,6 +327,16 @@ export class PostgresDatabase implements StatementMaker {
   /** Runs `work`, whose transaction that changes something runs `note` in it, before it is committed. */
   carrying<T>(note: () => Promise<void>, work: () => T): T {
     return this.#carried.run({ note }, work);
+  }
+
+  /** Runs `work`, which reads, and never on a standby, which may lack the last writes. */
+  onPrimary<T>(work: () => Promise<T>): Promise<T> {
+    return this.#primary.run(true, work);
+  }
+
+  /** Examines each new connection from now on. */
+  examine(check: ConnectionPool['check']): void {
+    this.#pool.check = check;
   }
 
   /** Counts what a statement by hand has changed. */
@@ -315,7 +356,7 @@ export class PostgresDatabase implements StatementMaker {
 
   /** The registry's own error for one of Postgres or of the connection; null for any other. */
   async #explained(error: unknown): Promise<WinterdockError | null> {
-    if (error instanceof WinterdockError) return null;
+    if (isWinterdockError(error)) return null;
     if (codeOf(error) === FORGOTTEN) {
       const { tenant, finished } = tenantForgettings;
       const open = await this.once((queries) =>
@@ -334,14 +375,4 @@ async function commit(sql: OwnConnection['sql']): Promise<void> {
   });
   // What Postgres answers where a statement has failed, whoever caught that.
   if (command === 'ROLLBACK') throw new Error(`A transaction was undone: ${command}.`);
-}
-
-/** Its message names no host and no row: whoever asks may see it. The log has the cause. */
-function unavailable(error: unknown): WinterdockError {
-  const why = `The registry cannot be reached, or takes no writes now (${codeOf(error)}).`;
-  return new WinterdockError('registry_unavailable', why, {
-    hint: 'What was answered before is kept, and nothing of this was changed. Try again.',
-    retryAfterSeconds: 1,
-    cause: error,
-  });
 }

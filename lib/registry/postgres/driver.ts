@@ -15,7 +15,7 @@ import { knownMigrations } from '../sqlite/migrate.ts';
 import { openSqliteRegistry } from '../sqlite/open.ts';
 import { connect, connectorTo, SCHEMA } from './connect.ts';
 import { PostgresDatabase } from './database.ts';
-import { codeOf, isAway } from './errors.ts';
+import { codeOf, isAway, isUnwritable } from './errors.ts';
 import type { Listen } from './follower.ts';
 import { openLiveReader } from './live-reader.ts';
 import { migrate, requireKnown, stepsOf } from './migrate.ts';
@@ -242,13 +242,19 @@ class PostgresDriver implements RegistryDriver {
   #explained(error: unknown): unknown {
     if (error instanceof WinterdockError) return error;
     const code = codeOf(error) ?? '';
-    if (NOT_LET_IN.test(code)) return this.#unusable(`cannot be opened: ${messageOf(error)}`, error);
-    if (!isAway(error)) return error;
+    if (NOT_LET_IN.test(code)) {
+      const isAsked = code.startsWith('28') && this.#address.server.password === null && !process.env.PGPASSWORD;
+      const how = isAsked ? '. No password was given: set one in WB_REGISTRY, or PGPASSWORD' : '';
+      return this.#unusable(`cannot be opened: ${messageOf(error)}${how}`, error);
+    }
+    if (!isAway(error) && !isUnwritable(error)) return error;
     const { mode } = this.#address.server.tls;
-    const tls = mode === 'disable' || mode === 'prefer' ? '' : ` The connection has to be encrypted (sslmode=${mode}).`;
+    const isPlain = mode === 'disable' || mode === 'prefer' || !isAway(error);
+    const tls = isPlain ? '' : ` The connection has to be encrypted (sslmode=${mode}).`;
+    const what = isAway(error) ? 'cannot be reached' : 'cannot be used now';
     return new WinterdockError(
       'registry_unavailable',
-      `The registry ${this.name} cannot be reached: ${messageOf(error) || code}.${tls} Nothing was changed.`,
+      `The registry ${this.name} ${what}: ${messageOf(error) || code}.${tls} Nothing was changed.`,
       { retryAfterSeconds: 1, cause: error },
     );
   }

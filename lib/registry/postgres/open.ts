@@ -9,6 +9,7 @@ import { FOUND } from '../statements/jobs.ts';
 import type { ThresholdStore } from '../threshold-store.ts';
 import { effectiveThresholds } from '../thresholds.ts';
 import type { InstanceRow, Thresholds } from '../types.ts';
+import { AcknowledgedChain } from './acknowledged.ts';
 import { openAgents } from './agents.ts';
 import { openBackups } from './backups.ts';
 import { carryingWrites } from './carried-writes.ts';
@@ -71,7 +72,7 @@ export async function openPostgresRegistry(
   options: RegistryOptions & { name: string; listen?: Listen },
 ): Promise<Registry> {
   const clock = options.clock ?? systemClock;
-  const [[position] = []] = await database.ask('select seq from ledger_head');
+  const [[position, hash] = []] = await database.ask('select seq, hash from ledger_head');
   const ledger = new LedgerTable(database, Number(position));
   const { commitEvents } = ledger;
   const { listen } = options;
@@ -79,6 +80,9 @@ export async function openPostgresRegistry(
   const follower = listen === undefined ? null : new RegistryFollower({ listen, ask, ledger });
   if (follower === null) commitEvents.hearBy(() => false);
   else ledger.onCommitted = (seq) => follower.committed(seq);
+  const acknowledged = new AcknowledgedChain({ seq: Number(position), hash: String(hash) });
+  commitEvents.onLedgerAppend(({ origin, lines }) => acknowledged.add(lines, origin === commitEvents.origin));
+  database.examine((sql) => acknowledged.check(sql));
   const counts = new InstanceCounts(database);
   const lists = new InstanceLists(database, counts);
   const thresholds = new ThresholdTable(database, options.thresholds, clock);
@@ -166,6 +170,7 @@ export async function openPostgresRegistry(
     lastSeq: () => ledger.lastSeq(),
     chain: (seq, limit) => ledger.chain(seq, limit),
     head: () => ledger.head(),
+    acknowledged: async () => acknowledged.head ?? (await ledger.head()),
     async view() {
       const moment = await database.moment();
       return {

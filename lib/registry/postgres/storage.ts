@@ -1,7 +1,7 @@
 /** How the open registry is stored: in a database whose server looks after pages, log and copies by itself. */
 import { getTableConfig } from '../../../db/drizzle.ts';
 import { schemaTables } from '../../../db/postgres/tables.ts';
-import { messageOf } from '../../base/errors.ts';
+import { isUnavailable, messageOf } from '../../base/errors.ts';
 import type { RegistryStorage } from '../storage.ts';
 import type { PostgresDatabase } from './database.ts';
 
@@ -22,8 +22,10 @@ export function openStorage(database: PostgresDatabase, name: string): RegistryS
       for (const table of tables()) {
         signal.throwIfAborted();
         try {
-          await database.ask(`select count(*) from ${table} as one where one is not null`);
+          await database.askForLong(`select count(*) from ${table} as one where one is not null`);
         } catch (error) {
+          // What cannot be read now says nothing of what is there.
+          if (isUnavailable(error)) throw error;
           return `${table}: ${messageOf(error)}`;
         }
       }
@@ -34,7 +36,7 @@ export function openStorage(database: PostgresDatabase, name: string): RegistryS
     checkpoint: async () => true,
     /** Each table is written anew, without removed rows. Its log is the server's: how long that lies is set there. */
     async compact() {
-      for (const table of tables()) await database.ask(`vacuum full ${table}`);
+      for (const table of tables()) await database.askForLong(`vacuum full ${table}`);
     },
     emptyLog: async () => true,
     keptCopies: async () => [],

@@ -6,8 +6,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Sql } from 'postgres';
 import { answerLost, isAnswerLost } from '../lost-answer.ts';
-import { isAway, isCut } from './errors.ts';
-import type { ConnectionPool } from './pool.ts';
+import { codeOf, isAway, isCut, READ_ONLY } from './errors.ts';
+import { type ConnectionPool, LONGEST_MS } from './pool.ts';
 import { type Bound, type Sent, sentOf } from './statement.ts';
 
 /** Units that are committed together: few enough that nobody waits long for the others. */
@@ -103,11 +103,17 @@ export class WholeTransactions {
   }
 
   async #one(statements: readonly Bound[]): Promise<Sent[]> {
-    const { sql, release } = await this.#pool.own();
+    const connection = await this.#pool.own();
+    const timer = setTimeout(() => connection.cut(), LONGEST_MS).unref();
     try {
-      return await sendWhole(sql, this.#first(), statements);
+      return await sendWhole(connection.sql, this.#first(), statements);
+    } catch (error) {
+      // The next one may lead to a server that takes writes.
+      if (codeOf(error) === READ_ONLY) connection.cut();
+      throw error;
     } finally {
-      release();
+      clearTimeout(timer);
+      connection.release();
     }
   }
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { writeIdStatements } from '../statements/write-ids.ts';
 import { madeBefore, type WriteStore } from '../write-store.ts';
 import type { PostgresDatabase } from './database.ts';
+import { findRow } from './instance-rows.ts';
 
 /** Nobody tries a write again after this time, in milliseconds. */
 const KEPT_MS = 86_400_000;
@@ -40,6 +41,13 @@ export function openWriteIds(database: PostgresDatabase, clock: Clock): WriteIds
     async requireNew(writeId) {
       if (!(await isNew(writeId))) throw madeBefore();
     },
-    store: { happened: async (writeId) => (await known().get({ id: writeId })) !== undefined },
+    store: {
+      happened: (writeId) => database.onPrimary(async () => (await known().get({ id: writeId })) !== undefined),
+      rowMadeBy: (id, writeId) =>
+        database.onPrimary(async () => {
+          const row = await findRow(database, id);
+          return row?.writeId === writeId ? row : null;
+        }),
+    },
   };
 }

@@ -192,6 +192,7 @@ export function openSqliteRegistry(
     lastSeq: () => ledger.lastSeq(),
     chain: (seq, limit) => ledger.chain(seq, limit),
     head: () => ledger.head(),
+    acknowledged: () => ledger.head(),
     view: () => toAsync<LedgerView>(isFile ? openLedgerFile(options.path) : living),
     transitions: (sinceMs, tenants) => readTransitions(database, sinceMs, tenants),
     ...lifeLines(database),
@@ -265,7 +266,13 @@ export function openSqliteRegistry(
     hosts: toAsync<HostStore>(openHosts(database)),
     maintenance: toAsync<MaintenanceStore>(maintenance),
     storage: toAsync<RegistryStorage>(storage),
-    writes: toAsync<WriteStore>(writeIds.store),
+    writes: toAsync<WriteStore>({
+      ...writeIds.store,
+      rowMadeBy: (id, writeId) => {
+        const row = findRow(database, id);
+        return row?.writeId === writeId ? row : null;
+      },
+    }),
     commitEvents,
     carrying: (writeId) => carryingWrites(registry, database, () => writeIds.requireNew(writeId)),
     async close() {

@@ -17,6 +17,8 @@ const BY_HAND: Readonly<Record<string, string>> = {
   'lib/registry/sqlite/whole-file.ts': 'reads and loads whole tables, without their triggers',
   'lib/registry/statements/raw.ts': 'the list of all that drizzle has no words for',
   'lib/registry/statements/dialect.ts': 'a place in a statement that has another text in each dialect',
+  'lib/registry/postgres/acknowledged.ts': 'what a connection leads to, and the limits of its session',
+  'lib/registry/postgres/connect.ts': 'whether a server takes writes',
   'lib/registry/postgres/database.ts': 'the begin and end of transactions, and their lock',
   'lib/registry/postgres/statement.ts': 'sends the text of a built statement',
   'lib/registry/postgres/whole-transactions.ts': 'sends the begin and end of transactions with their statements',

@@ -17,7 +17,7 @@ interface WriteIds {
   isNew: NoteWrite;
   /** The same for a write that is made already: throws then, so that its transaction is undone. */
   requireNew(id: string): void;
-  store: SyncMethods<WriteStore>;
+  store: Pick<SyncMethods<WriteStore>, 'happened'>;
 }
 
 export function openWriteIds(database: RegistryDatabase, clock: Clock): WriteIds {

@@ -1,6 +1,6 @@
 /**
- * For tests: what lies between a registry and its server of Postgres, can be cut, closed, held and made to lose an
- * answer, and counts how often somebody waits for one.
+ * For tests: what lies between a registry and its server of Postgres. It can be cut, closed, held, slow, made to lose
+ * an answer and to lead to another server, and counts how often somebody waits for an answer.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -11,15 +11,21 @@ export interface PostgresProxy {
   readonly address: PostgresAddress;
   /** Ends every connection at once. */
   cut(): void;
-  /** Nobody gets in, until `open`. */
-  close(): void;
+  /** Nobody gets in, until `open`. `politely`: who tries is let in and shown out, as by a balancer without servers. */
+  close(options?: { politely: boolean }): void;
   /** The connections that are called so end, and none of them gets in, until `open`. */
   refuse(name: string): void;
   open(): void;
   /** Nothing comes back from the server, and no connection ends, until `open`. */
   hold(): void;
+  /** Each answer comes so many milliseconds later. */
+  delay(ms: number): void;
+  /** Connections from now on lead to a server on another port. */
+  leadTo(port: number): void;
   /** The next time that a client sends `word`, it arrives, and the connection ends before its answer. */
   loseAnswerTo(word: string): void;
+  /** Resolves the next time that a client sends `word`, which arrives. */
+  sent(word: string): Promise<void>;
   /** Whether an answer was lost since. */
   readonly hasLost: boolean;
   /**
@@ -40,7 +46,8 @@ export async function postgresProxy(address: PostgresAddress): Promise<PostgresP
   const [to] = address.hosts;
   if (to === undefined) throw new Error('There is no host.');
   const open = new Set<Socket>();
-  let [isClosed, isHeld, hasLost] = [false, false, false];
+  let [isClosed, isHeld, hasLost, isPolite] = [false, false, false, false];
+  let [{ port: target }, delayMs] = [to, 0];
   let word: string | null = null;
   /** Answers that are held back, while they are counted. */
   let counted: { waiting: (() => void)[]; trips: number; timer?: NodeJS.Timeout } | null = null;
@@ -57,9 +64,12 @@ export async function postgresProxy(address: PostgresAddress): Promise<PostgresP
   let refused: string | null = null;
   /** What clients sent first where there is no TLS: what they are called is in it. */
   const begun = new Map<Socket, Buffer>();
+  const awaited = new Set<{ word: string; resolve: () => void }>();
   const server = createServer((client) => {
+    client.on('error', () => client.destroy());
+    if (isClosed && isPolite) return void client.resume().end();
     if (isClosed) return void client.destroy();
-    const upstream = connect(to.port, to.host);
+    const upstream = connect(target, to.host);
     for (const socket of [client, upstream]) {
       open.add(socket);
       socket.on('error', () => socket.destroy());
@@ -77,6 +87,11 @@ export async function postgresProxy(address: PostgresAddress): Promise<PostgresP
       if (!begun.has(client) && sent.length > SSL_REQUEST) begun.set(client, sent);
       if (refused !== null && begun.get(client)?.includes(`${refused}\0`)) return void client.destroy();
       upstream.write(sent);
+      for (const waiting of [...awaited]) {
+        if (!sent.includes(waiting.word)) continue;
+        awaited.delete(waiting);
+        waiting.resolve();
+      }
     });
     upstream.on('data', (answer) => {
       if (isLosing) {
@@ -85,7 +100,8 @@ export async function postgresProxy(address: PostgresAddress): Promise<PostgresP
       } else if (counted !== null) {
         counted.waiting.push(() => client.write(answer));
         sending();
-      } else if (!isHeld) client.write(answer);
+      } else if (delayMs > 0) setTimeout(() => client.write(answer), delayMs);
+      else if (!isHeld) client.write(answer);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -97,8 +113,8 @@ export async function postgresProxy(address: PostgresAddress): Promise<PostgresP
   return {
     address: { ...address, hosts: [{ host: '127.0.0.1', port }] },
     cut,
-    close() {
-      isClosed = true;
+    close({ politely } = { politely: false }) {
+      [isClosed, isPolite] = [true, politely];
       cut();
     },
     refuse(name) {
@@ -111,9 +127,16 @@ export async function postgresProxy(address: PostgresAddress): Promise<PostgresP
     hold() {
       isHeld = true;
     },
+    delay(ms) {
+      delayMs = ms;
+    },
+    leadTo(port) {
+      target = port;
+    },
     loseAnswerTo(given) {
       [word, hasLost] = [given, false];
     },
+    sent: (awaitedWord) => new Promise((resolve) => awaited.add({ word: awaitedWord, resolve })),
     get hasLost() {
       return hasLost;
     },
