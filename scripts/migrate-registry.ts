@@ -40,9 +40,10 @@ async function carry(config: Config, from: RegistryDriver, text: string): Promis
     const release = await to.lock(config.dataFolder);
     try {
       say(`Carrying ${from.name} to ${to.name}`);
-      const { rows, ledger, wasThere } = await carryRegistry({ config, from, to, clock: systemClock });
+      const { rows, ledger, digest, wasThere } = await carryRegistry({ config, from, to, clock: systemClock });
       if (wasThere) say('It was there already: an earlier attempt had carried it.');
       say(`${rows} rows of sandboxes, and a ledger of ${ledger.seq} lines (${ledger.hash}), proved on both sides.`);
+      say(`Both have the same rows in every table (${digest}).`);
       say(`Start the server with WB_REGISTRY=${to.name} and its password.`);
       say(`${from.name} is kept as it was; no server starts on it.`);
       return 0;

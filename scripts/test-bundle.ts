@@ -12,6 +12,7 @@ import { BUNDLED_PROGRAMS, bundledName } from '../lib/testing/program.ts';
 import { ROOT } from './build.ts';
 
 const PROGRAMS = [
+  'lib/backup/testing/carry-victim.ts',
   'lib/cli/main.ts',
   'lib/front/server.ts',
   'lib/keys/testing/victim.ts',
@@ -26,6 +27,7 @@ const PROGRAMS = [
   'scripts/doctor.ts',
   'scripts/keys.ts',
   'scripts/ledger-verify.ts',
+  'scripts/migrate-registry.ts',
   'scripts/restore.ts',
 ];
 const PARENT = join(ROOT, 'dist', 'tests');

@@ -8,7 +8,8 @@ import { WinterdockError } from '../base/errors.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
 import type { FactStore } from '../registry/facts.ts';
 
-const NAME = 'carried_away';
+/** Name of the fact that is the mark. */
+export const CARRIED_MARK = 'carried_away';
 
 const markSchema = z.object({
   /** Names the other one for people; null: servers start on this one again. */
@@ -26,7 +27,7 @@ export async function carriedTo(driver: RegistryDriver): Promise<CarriedMark | n
     const mark = markSchema
       .nullable()
       .catch(null)
-      .parse(await moment.fact(NAME));
+      .parse(await moment.fact(CARRIED_MARK));
     return mark === null || mark.to === null ? null : { ...mark, to: mark.to };
   } finally {
     await moment.close();
@@ -36,7 +37,7 @@ export async function carriedTo(driver: RegistryDriver): Promise<CarriedMark | n
 /** Marks an open registry as carried to another one; null: as one that servers start on. */
 export async function markCarried(facts: FactStore, to: string | null, clock: Clock): Promise<void> {
   const time = epochSeconds(clock);
-  await facts.write(NAME, { to, time } satisfies z.infer<typeof markSchema>, time);
+  await facts.write(CARRIED_MARK, { to, time } satisfies z.infer<typeof markSchema>, time);
 }
 
 /** Throws `conflict` with `start_refused` for a registry that was carried to another one. */

@@ -28,7 +28,7 @@ export function run(
 }
 
 /** The same without waiting, for what is to be killed or to run beside something. */
-export function commandOf(name: 'backup' | 'restore', args: string[]): [string, string[]] {
+export function commandOf(name: 'backup' | 'restore' | 'migrate-registry', args: string[]): [string, string[]] {
   return [process.execPath, [script(name), ...args]];
 }
 

@@ -22,6 +22,7 @@ const BY_HAND: Readonly<Record<string, string>> = {
   'lib/registry/postgres/database.ts': 'the begin and end of transactions, and their lock',
   'lib/registry/postgres/statement.ts': 'sends the text of a built statement',
   'lib/registry/postgres/whole-transactions.ts': 'sends the begin and end of transactions with their statements',
+  'lib/registry/postgres/follower.ts': 'listens, tells others, and asks how far the ledger is',
   'lib/registry/postgres/hot-writes.ts': 'a change, its due time and its lines in one statement',
   'lib/registry/postgres/migrate.ts': 'asks for what is recorded of the steps, and runs their statements',
   'lib/registry/postgres/ledger.ts': 'the function that appends, and the head of the chain',

@@ -3,16 +3,45 @@
  * out of one. Nothing is derived or refused meanwhile: the triggers are set aside, and what only the file has is made
  * at the end. Knows nothing of what the rows mean.
  */
+import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
-import { type CarriedTable, DERIVED_KEY } from '../../../db/postgres/tables.ts';
+import { getTableConfig } from '../../../db/drizzle.ts';
+import { type CarriedTable, carriedTables, DERIVED_KEY } from '../../../db/postgres/tables.ts';
+import { settings } from '../../../db/schema.ts';
 import { performingNow } from '../../base/effects.ts';
+import { FACT_PREFIX } from '../statements/facts.ts';
 import { holdFile, releaseFile } from './former-history.ts';
 import { migrate } from './migrate.ts';
 
 /** As the registry has it (database.ts). */
 const PAGE_BYTES = 2048;
 
+/** Rows that are digested at once. */
+const DIGESTED = 500;
+const FACTS = getTableConfig(settings).name;
+
 type Row = readonly unknown[];
+
+/**
+ * SHA-256 over every stored row of every table of the file of this version at `path`, which nobody else uses: the same
+ * for a file and what it was carried to and back. `fact`: the name of one that is left out.
+ */
+export function contentDigest(path: string, fact: string): string {
+  const file = WholeFile.open(path);
+  try {
+    const digest = createHash('sha256');
+    for (const table of carriedTables()) {
+      digest.update(table.name);
+      const named = table.name === FACTS ? table.columns.indexOf(settings.key.name) : -1;
+      for (const rows of file.rows(table, DIGESTED)) {
+        for (const row of rows) if (named < 0 || row[named] !== FACT_PREFIX + fact) digest.update(JSON.stringify(row));
+      }
+    }
+    return digest.digest('hex');
+  } finally {
+    file.close();
+  }
+}
 
 export class WholeFile {
   readonly #client: Database.Database;
