@@ -12,6 +12,7 @@ import { carryRegistry } from '../lib/backup/carry-registry.ts';
 import { systemClock } from '../lib/base/clock.ts';
 import { type Config, readConfig } from '../lib/base/config.ts';
 import { isWinterdockError, messageOf } from '../lib/base/errors.ts';
+import { isPostgresUrl } from '../lib/base/postgres-url.ts';
 import { parseRegistryUrl, registryAddress } from '../lib/base/registry-url.ts';
 import { lockStores } from '../lib/front/lock.ts';
 import type { RegistryDriver } from '../lib/registry/driver.ts';
@@ -44,7 +45,8 @@ async function carry(config: Config, from: RegistryDriver, text: string): Promis
       if (wasThere) say('It was there already: an earlier attempt had carried it.');
       say(`${rows} rows of sandboxes, and a ledger of ${ledger.seq} lines (${ledger.hash}), proved on both sides.`);
       say(`Both have the same rows in every table (${digest}).`);
-      say(`Start the server with WB_REGISTRY=${to.name} and its password.`);
+      const password = isPostgresUrl(to.name) ? ', with the password where it has one' : '';
+      say(`Start the server with WB_REGISTRY=${to.name}${password}.`);
       say(`${from.name} is kept as it was; no server starts on it.`);
       return 0;
     } finally {

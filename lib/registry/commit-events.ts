@@ -4,6 +4,7 @@
  * a driver can fill it from what it reads. Says too whether what was read of access and settings may be kept in memory.
  * Drivers emit and know no listener. Knows nothing of tables.
  */
+import { AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { LedgerLine } from './types.ts';
 
@@ -69,8 +70,7 @@ export class CommitEvents {
 
   /** Calls back after each durable append, with the new lines in order. Returns the unsubscriber. */
   onLedgerAppend(listener: Listener<CommittedLines>): () => void {
-    this.#lines.add(listener);
-    return () => this.#lines.delete(listener);
+    return added(this.#lines, listener);
   }
 
   /**
@@ -85,8 +85,7 @@ export class CommitEvents {
 
   /** Calls back after a job was made, got results or ended. Returns the unsubscriber. */
   onJobChange(listener: Listener<ChangedJob>): () => void {
-    this.#jobs.add(listener);
-    return () => this.#jobs.delete(listener);
+    return added(this.#jobs, listener);
   }
 
   /**
@@ -124,6 +123,16 @@ export class CommitEvents {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) next();
     this.#isTelling = false;
   }
+}
+
+/**
+ * Adds a listener, which is called in the asynchronous context that it is added in: what it does is no part of the
+ * write that it hears of. Returns how it is removed.
+ */
+function added<T>(listeners: Set<Listener<T>>, listener: Listener<T>): () => void {
+  const own: Listener<T> = AsyncResource.bind((event: T) => listener(event));
+  listeners.add(own);
+  return () => listeners.delete(own);
 }
 
 /** A listener's error must neither make a committed write look failed nor be swallowed: it is thrown in a microtask. */

@@ -69,6 +69,31 @@ describe.skipIf(!HAS_POSTGRES)('several servers with one registry on Postgres', 
     expect(await one().maintenance.recount(entry())).toEqual([]);
   });
 
+  test('of many who begin to wake at once no more begin than the tenant may have awake, and the others are told', async () => {
+    const rows = await Promise.all(Array.from({ length: 12 }, (_, n) => makeInstance(one(), `w-${n}`, 'suspended')));
+    await one().quotas.set('acme', { maxActive: 3 }, entry());
+    const begun = await Promise.allSettled(
+      rows.map((row, n) => servers[n % SERVERS]?.instances.begin(row.id, intent(row))),
+    );
+    expect(begun.filter((each) => each.status === 'fulfilled' && each.value)).toHaveLength(3);
+    for (const each of begun) {
+      if (each.status !== 'rejected') continue;
+      expect(each.reason).toMatchObject({ code: 'quota_exceeded', extra: { limit: 3, used: 3 } });
+    }
+  });
+
+  test('what a listener does about a line, then or later, is a write of its own', async () => {
+    const { promise: answered, resolve } = Promise.withResolvers<unknown>();
+    const answer = () => one().quotas.set('globex', { maxActive: 1 }, entry({ type: 'answer' }));
+    one().commitEvents.onLedgerAppend(({ lines }) => {
+      if (lines.some(({ type }) => type === 'heard')) setTimeout(() => resolve(answer()), 1);
+    });
+    await one()
+      .carrying('a-write')
+      .quotas.set('acme', { maxActive: 3 }, entry({ type: 'heard' }));
+    expect(await answered).toMatchObject({ maxActive: 1 });
+  });
+
   test('sandboxes that move in opposite directions at once never wait for each other for ever', async () => {
     const rows = await Promise.all(
       Array.from({ length: 12 }, (_, n) => makeInstance(one(), `m-${n}`, n % 2 === 0 ? 'active' : 'suspended')),
