@@ -5,6 +5,9 @@
  */
 import { relative, resolve } from 'node:path';
 
+/** What the name of a file ends with that ran with the registry on Postgres. */
+export const ON_POSTGRES = ' on Postgres';
+
 export interface FailedTest {
   /** Empty where the file failed as a whole: it did not load, did not end, or something failed outside of its tests. */
   title: string;
@@ -13,7 +16,7 @@ export interface FailedTest {
 
 /** What one test file came to. */
 export interface FileOutcome {
-  /** Relative to the root of the repository. */
+  /** Relative to the root of the repository, and whether it ran on Postgres. */
   file: string;
   /** How many of its tests passed. */
   passed: number;

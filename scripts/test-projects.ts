@@ -149,6 +149,12 @@ function createReach(root: string): (path: string) => Set<string> {
   };
 }
 
+/** The test files among `files`, relative to `root`, that reach another file by imports. */
+export function filesReaching(root: string, files: readonly string[], other: string): string[] {
+  const reach = createReach(root);
+  return files.filter((file) => reach(file).has(other));
+}
+
 /** The test files of each project, relative to `root`. */
 export function sortTests(root: string): Record<TestProject, string[]> {
   const reach = createReach(root);

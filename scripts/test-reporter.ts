@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, SerializedError, TestModule, TestSpecification } from 'vitest/node';
 import { ROOT } from './build.ts';
-import type { FailedTest, FileOutcome, RunnerOutcome } from './test-outcome.ts';
+import { type FailedTest, type FileOutcome, ON_POSTGRES, type RunnerOutcome } from './test-outcome.ts';
 
 /** The variable with the absolute path of the file that is written. */
 export const TEST_REPORT = 'WB_TEST_REPORT';
@@ -19,6 +19,12 @@ const OF_POOL = '[vitest-pool]';
 
 const textOf = (error: SerializedError) =>
   [error.stack ?? error.message, error.diff].filter((part) => typeof part === 'string').join('\n');
+
+/** What a file of a project is called in a report: one that runs on either registry has two outcomes. */
+function nameOf({ moduleId, project }: { moduleId: string; project: { name: string } }): string {
+  const file = relative(ROOT, moduleId);
+  return project.name.startsWith('postgres') ? file + ON_POSTGRES : file;
+}
 
 function outcomeOf(module: TestModule): FileOutcome {
   const tests = [...module.children.allTests()];
@@ -34,7 +40,7 @@ function outcomeOf(module: TestModule): FileOutcome {
   if (failures.length === 0 && state !== 'passed' && state !== 'skipped')
     failures.push({ title: '', message: `It has not passed: it is ${state}.` });
   const passed = tests.filter((test) => test.result().state === 'passed').length;
-  return { file: relative(ROOT, module.moduleId), passed, failures };
+  return { file: nameOf(module), passed, failures };
 }
 
 /** What a run of Vitest came to: of the files that were to run, those that ran, and what failed outside of them. */
@@ -43,7 +49,7 @@ export function outcomeOfVitest(
   modules: readonly TestModule[],
   unhandled: readonly SerializedError[],
 ): RunnerOutcome {
-  const byFile = new Map(modules.map((module) => [relative(ROOT, module.moduleId), outcomeOf(module)]));
+  const byFile = new Map(modules.map((module) => [nameOf(module), outcomeOf(module)]));
   for (const file of planned) {
     if (!byFile.has(file)) byFile.set(file, { file, passed: 0, failures: [{ title: '', message: NOT_RUN }] });
   }
@@ -51,9 +57,9 @@ export function outcomeOfVitest(
   const errors: string[] = [];
   for (const error of unhandled) {
     const path = error.VITEST_TEST_PATH;
-    const of = typeof path === 'string' ? byFile.get(relative(ROOT, path)) : undefined;
-    const all =
-      of === undefined && error.message.startsWith(OF_POOL) ? unended : [of].filter((each) => each !== undefined);
+    const named = typeof path === 'string' ? relative(ROOT, path) : '';
+    const of = [named, named + ON_POSTGRES].map((name) => byFile.get(name)).filter((each) => each !== undefined);
+    const all = of.length === 0 && error.message.startsWith(OF_POOL) ? unended : of;
     for (const each of all) each.failures.push({ title: '', message: textOf(error) });
     if (all.length === 0) errors.push(textOf(error));
   }
@@ -65,7 +71,7 @@ export default class OutcomeReporter implements Reporter {
   #planned: string[] = [];
 
   onTestRunStart(specifications: readonly TestSpecification[]): void {
-    this.#planned = specifications.map(({ moduleId }) => relative(ROOT, moduleId));
+    this.#planned = specifications.map(nameOf);
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {

@@ -24,6 +24,7 @@ import {
   conclude,
   type FileOutcome,
   filesToRunAgain,
+  ON_POSTGRES,
   outcomeOfPlaywright,
   outcomeOfRun,
   type PlaywrightReport,
@@ -76,7 +77,7 @@ const notRun = [
     ? 'Not run: lib/replication/litestream.test.ts, which needs a package that is for Linux on x64 with glibc only.'
     : null,
   POSTGRES === null
-    ? 'Not run: lib/registry/postgres, db/postgres.test.ts and lib/backup/postgres-registry.test.ts, which need a PostgreSQL server, and there is no package of one for this system.'
+    ? 'Not run: lib/registry/postgres, db/postgres.test.ts, lib/backup/postgres-registry.test.ts, and engine and API on Postgres, which need a PostgreSQL server, and there is no package of one for this system.'
     : null,
 ];
 const buildEnded = join(folder, 'build-ended');
@@ -88,8 +89,8 @@ interface Runner {
   environment(report: string): Record<string, string>;
   /** What its report says, or null where it has written none. */
   read(report: string): RunnerOutcome | null;
-  /** The arguments that choose one file, and nothing else. */
-  only(file: string): string[];
+  /** The arguments that choose one file, and nothing else, and the variables that go with them. */
+  only(file: string): [string[], Record<string, string>?];
 }
 
 const parse = <T>(path: string) => (existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as T) : null);
@@ -100,7 +101,10 @@ const VITEST: Runner = {
   args: ['run', '--reporter=default', '--reporter=./scripts/test-reporter.ts'],
   environment: (report) => ({ [TEST_REPORT]: report }),
   read: (report) => parse<RunnerOutcome>(report),
-  only: (file) => [join(ROOT, file)],
+  only: (file) =>
+    file.endsWith(ON_POSTGRES)
+      ? [[join(ROOT, file.slice(0, -ON_POSTGRES.length))], { WB_TEST_REGISTRY: 'postgres' }]
+      : [[join(ROOT, file)]],
 };
 
 const PLAYWRIGHT: Runner = {
@@ -113,7 +117,7 @@ const PLAYWRIGHT: Runner = {
     return read && outcomeOfPlaywright(read, ROOT);
   },
   // It takes a pattern.
-  only: (file) => ['--workers=1', `/${file.replaceAll('.', '\\.')}$`],
+  only: (file) => [['--workers=1', `/${file.replaceAll('.', '\\.')}$`]],
 };
 
 interface StartedRun {
@@ -176,7 +180,7 @@ const alone = new Map<string, FileOutcome>();
 for (const { file } of again) {
   process.stdout.write(`\nRunning ${file} again, alone.\n`);
   const runner = file.endsWith('.spec.ts') ? PLAYWRIGHT : VITEST;
-  const run = startRun(runner, runner.only(file));
+  const run = startRun(runner, ...runner.only(file));
   run.shown.show();
   const { files, errors } = await run.outcome;
   const outcome = files.find((each) => each.file === file) ?? { file, passed: 0, failures: [] };

@@ -1,13 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FakeClock, systemClock } from '../base/clock.ts';
 import { readConfig } from '../base/config.ts';
 import { createLogger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
-import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
+import { openRegistryOfTests } from '../registry/testing/registry-of-tests.ts';
+import { type SqlOfTests, sqlOfTests } from '../registry/testing/sql-of-tests.ts';
 import { cookieOf, firstAdmin, PASSWORD, tokenOf, visitor } from '../testing/people.ts';
 import { type Auth, createAuth } from './auth.ts';
 import { readOrMakeSecret, secretComparison } from './secrets.ts';
@@ -16,19 +16,19 @@ import { MAX_SESSIONS } from './sign-ins.ts';
 
 let folder: string;
 let registry: Registry;
-/** The bytes on the disk, as another program sees them. */
-let disk: Database.Database;
+/** The registry, as another program sees it. */
+let disk: SqlOfTests;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-auth-'));
-  registry = await openTestRegistry(join(folder, 'registry.sqlite'), {
+  registry = await openRegistryOfTests(folder, {
     thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 900, idleToFreezeSeconds: 900 },
   });
-  disk = new Database(join(folder, 'registry.sqlite'));
+  disk = await sqlOfTests(folder);
 });
 
 afterEach(async () => {
-  disk.close();
+  await disk.close();
   await registry.close();
   rmSync(folder, { recursive: true, force: true });
   vi.useRealTimers();
@@ -40,7 +40,7 @@ function open(settings: Record<string, string> = {}): Auth {
 }
 
 const ADA = { email: 'ada@example.com', name: 'Ada', password: PASSWORD };
-const sql = (text: string) => disk.prepare(text);
+const sql = (text: string) => disk.ask(text);
 const linesOf = async (type: string) => (await registry.ledger.page({ type }, 100)).rows;
 
 test('the first start writes a key and a secret that only their owner can read, and later starts keep them', () => {
@@ -94,7 +94,7 @@ test('the link of a first start makes the first admin, once, and the session is 
     role: 'admin',
     tenants: null,
   });
-  expect(sql('SELECT count(*) AS n FROM user').get()).toEqual({ n: 0 });
+  expect(await sql('SELECT count(*) AS n FROM "user"')).toEqual([{ n: 0 }]);
 
   const person = { ...ADA, email: 'Ada@Example.com' };
   const entered = await auth.signIns.join(tokenOf(link), person, visitor());
@@ -116,7 +116,7 @@ test('the link of a first start makes the first admin, once, and the session is 
     address: '192.0.2.9',
     session: expect.any(String),
   });
-  expect(sql('SELECT email, role FROM user').all()).toEqual([{ email: 'ada@example.com', role: 'admin' }]);
+  expect(await sql('SELECT email, role FROM "user"')).toEqual([{ email: 'ada@example.com', role: 'admin' }]);
   expect(await auth.signIns.hasAdmin()).toBe(true);
 
   expect(await auth.signIns.offerOf(tokenOf(link))).toBeNull();
@@ -169,11 +169,11 @@ test('of many concurrent uses of one link exactly one signs in', async () => {
   const people = ['a', 'b', 'c', 'd'].map((name) => ({ email: `${name}@example.com`, name, password: PASSWORD }));
   const joined = await Promise.all(people.map((person) => auth.signIns.join(first, person, visitor())));
   expect(joined.filter((entered) => entered !== null)).toHaveLength(1);
-  expect(sql('SELECT count(*) AS n FROM user').get()).toEqual({ n: 1 });
+  expect(await sql('SELECT count(*) AS n FROM "user"')).toEqual([{ n: 1 }]);
   const token = tokenOf(await auth.signInLink());
   const entered = await Promise.all(people.map(() => auth.signIns.signIn({ token }, visitor())));
   expect(entered.filter((one) => one !== null)).toHaveLength(1);
-  expect(sql('SELECT count(*) AS n FROM session').get()).toEqual({ n: 2 });
+  expect(await sql('SELECT count(*) AS n FROM session')).toEqual([{ n: 2 }]);
 });
 
 test('neither the tokens of links nor passwords are in the database', async () => {
@@ -181,9 +181,8 @@ test('neither the tokens of links nor passwords are in the database', async () =
   const tokens = [tokenOf(await auth.signInLink())];
   await firstAdmin(auth);
   tokens.push(tokenOf(await auth.signInLink()));
-  const kept = ['verification', 'invitations', 'account', 'session'].flatMap((table) =>
-    sql(`SELECT * FROM ${table}`).all(),
-  );
+  const tables = ['verification', 'invitations', 'account', 'session'];
+  const kept = (await Promise.all(tables.map((table) => sql(`SELECT * FROM ${table}`)))).flat();
   expect(kept.length).toBeGreaterThan(2);
   for (const secret of [...tokens, PASSWORD]) expect(JSON.stringify(kept)).not.toContain(secret);
 });
@@ -224,7 +223,7 @@ test('a session of the admin key ends when the key is replaced', async () => {
   const after = open({ WB_ADMIN_KEY: 'seventeen-characters' });
   expect(await after.callerFromHeaders({ cookie })).toBeNull();
   expect(await after.people.list()).toEqual([]);
-  expect(JSON.stringify(sql('SELECT * FROM user').all())).not.toContain('sixteen');
+  expect(JSON.stringify(await sql('SELECT * FROM "user"'))).not.toContain('sixteen');
 });
 
 test('a session ends with its sign-out at once, although it was cached', async () => {
@@ -243,7 +242,7 @@ test('a forged cookie, a person without the role and a wrong key beside a good c
   expect(await auth.callerFromHeaders({ cookie: cookie.replace(/.{6}$/, 'AAAAAA') })).toBeNull();
   expect(await auth.callerFromHeaders({ cookie: '__Host-winterdock.session_token=x.y' })).toBeNull();
   expect(await auth.callerFromHeaders({ cookie, authorization: 'Bearer wrong' })).toBeNull();
-  sql("UPDATE user SET role = 'user'").run();
+  await sql(`UPDATE "user" SET role = 'user'`);
   expect(await auth.callerFromHeaders({ cookie })).toBeNull();
 });
 
@@ -286,7 +285,7 @@ test('the library answers its own routes, but nobody can sign up or redeem a lin
   const person = { email: 'eve@evil.example', password: 'long-enough-password', name: 'Eve' };
   const closed = ['/sign-up/email', '/sign-in/email', '/sign-in/social', '/change-password', '/admin/create-user'];
   for (const path of closed) expect((await ask('POST', path, person)).status).toBe(404);
-  expect(sql('SELECT count(*) AS n FROM user').get()).toEqual({ n: 0 });
+  expect(await sql('SELECT count(*) AS n FROM "user"')).toEqual([{ n: 0 }]);
   expect(await (await ask('GET', '/get-session')).json()).toBeNull();
   expect(await auth.signIns.offerOf(token)).not.toBeNull();
 });
@@ -315,7 +314,7 @@ test('a person has at most fifty open sessions: further sign-ins end the first o
   };
   let last = '';
   for (let n = 0; n < MAX_SESSIONS + 5; n += 1) last = await enter();
-  expect(sql('SELECT count(*) AS n FROM session').all()).toEqual([{ n: MAX_SESSIONS }]);
+  expect(await sql('SELECT count(*) AS n FROM session')).toEqual([{ n: MAX_SESSIONS }]);
   expect(await auth.callerFromHeaders({ cookie })).toBeNull();
   expect(await auth.callerFromHeaders({ cookie: last })).not.toBeNull();
 });
@@ -359,6 +358,6 @@ test('the state of a link is known before it is used: valid, used, expired or un
     'good',
     'unknown',
   ]);
-  sql('UPDATE verification SET expires_at = 1').run();
+  await sql('UPDATE verification SET expires_at = 1');
   expect(await again.signIns.linkState(printed)).toBe('expired');
 });

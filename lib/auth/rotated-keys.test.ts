@@ -6,7 +6,7 @@ import { systemClock } from '../base/clock.ts';
 import { readConfig } from '../base/config.ts';
 import { createLogger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
-import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
+import { openRegistryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { cookieOf, firstAdmin, PASSWORD, visitor } from '../testing/people.ts';
 import { type Auth, createAuth } from './auth.ts';
 import { resignedCookies } from './resigned-cookies.ts';
@@ -16,7 +16,7 @@ let registry: Registry;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-auth-keys-'));
-  registry = await openTestRegistry(null);
+  registry = await openRegistryOfTests(null);
 });
 afterEach(async () => {
   await registry.close();

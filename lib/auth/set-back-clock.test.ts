@@ -8,7 +8,7 @@ import { readConfig } from '../base/config.ts';
 import { createLogger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
 import { entry } from '../registry/testing/fixtures.ts';
-import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
+import { openRegistryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { cookieOf, PASSWORD, tokenOf, visitor } from '../testing/people.ts';
 import { type Auth, createAuth } from './auth.ts';
 
@@ -22,7 +22,7 @@ let auth: Auth;
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   folder = mkdtempSync(join(tmpdir(), 'winterdock-set-back-'));
-  registry = await openTestRegistry(join(folder, 'registry.sqlite'), {
+  registry = await openRegistryOfTests(folder, {
     thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 900, idleToFreezeSeconds: 900 },
   });
   const config = readConfig({ WB_DATA: folder });

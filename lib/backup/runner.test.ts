@@ -5,7 +5,7 @@ import type { Claims } from '../claims/claims.ts';
 import { claimsOf } from '../claims/testing/claims-of.ts';
 import type { Registry } from '../registry/registry.ts';
 import { entry } from '../registry/testing/fixtures.ts';
-import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
+import { openRegistryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { systemAudit } from '../sandboxes/engine.ts';
 import { FIRST_SETTINGS, readBackupFault, writeBackupSettings } from './backup-settings.ts';
 import { BackupRunner } from './runner.ts';
@@ -23,7 +23,7 @@ let there: PlacedBackup[];
 let tasks: string[];
 
 beforeEach(async () => {
-  registry = await openTestRegistry(null);
+  registry = await openRegistryOfTests(null);
   clock = new FakeClock(Date.parse('2026-11-28T10:00:00Z'));
   nowMs = 5;
   there = [];

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { entry, instance } from '../registry/testing/fixtures.ts';
-import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
+import { openRegistryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { namesIn } from '../testing/files-in.ts';
 import { instanceId } from '../testing/plain-ids.ts';
 import { tmpFolder } from '../vfs/testing/tmp-files.ts';
@@ -13,7 +13,7 @@ import { createFromFile } from './create-from-file.ts';
 async function stage() {
   const dataFolder = tmpFolder();
   mkdirSync(join(dataFolder, 'live'));
-  const registry = await openTestRegistry(null, {
+  const registry = await openRegistryOfTests(null, {
     thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 },
   });
   const file = join(dataFolder, 'rebuilt.sqlite');

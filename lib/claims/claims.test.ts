@@ -3,7 +3,7 @@ import { createLogger } from '../base/log.ts';
 import type { ClaimStore } from '../registry/claims.ts';
 import type { Registry } from '../registry/registry.ts';
 import { registryOfTestRun } from '../registry/testing/delayed-registry.ts';
-import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
+import { openRegistryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { ClaimedWork, type WorkTurn } from './claimed-work.ts';
 import type { Claims } from './claims.ts';
 import { claimsOf } from './testing/claims-of.ts';
@@ -30,7 +30,7 @@ function counted(): Pick<Registry, 'claims'> {
 }
 
 beforeEach(async () => {
-  registry = registryOfTestRun(await openTestRegistry(null));
+  registry = registryOfTestRun(await openRegistryOfTests(null));
   nowMs = 5;
   counts = {};
   isAway = false;

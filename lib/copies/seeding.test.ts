@@ -9,7 +9,7 @@ import { claimsOf } from '../claims/testing/claims-of.ts';
 import type { CopyStore } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import { entry } from '../registry/testing/fixtures.ts';
-import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
+import { openRegistryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { instanceId } from '../testing/plain-ids.ts';
 import { Seeding } from './seeding.ts';
 
@@ -29,7 +29,7 @@ const CAUSE = {
 let folder: string;
 let registry: Registry;
 const open = () =>
-  openTestRegistry(join(folder, 'registry.sqlite'), {
+  openRegistryOfTests(folder, {
     thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 },
   });
 beforeEach(async () => {

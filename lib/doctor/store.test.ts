@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { objectNameOf } from '../base/cloud-address.ts';
 import type { Instance } from '../contract/schema.ts';
-import { registryDriver } from '../registry/drivers.ts';
+import { driverOfTests, settingsOfTests } from '../registry/testing/registry-of-tests.ts';
 import { lateStore } from '../storage/object-store/late-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { programOf } from '../testing/program.ts';
@@ -39,7 +39,7 @@ async function frozen(ids: string[]): Promise<Instance[]> {
 
 async function found(full = true, at = url()): Promise<[string, string, string | null][]> {
   const findings: Finding[] = [];
-  const registry = await registryDriver({ driver: 'sqlite', path: join(root, 'data/registry.sqlite') }).inspect();
+  const registry = await driverOfTests(join(root, 'data')).inspect();
   const connection = { endpoint: null, region: 'x', pathStyle: false, encryption: null, credentials: {} };
   const store = lateStore(at, () => openObjectStore(at, connection));
   try {
@@ -83,7 +83,7 @@ test('what killed probes left is told once it is a day old, and --fix removes it
   expect((await found(false)).sort()).toEqual(names.map((name) => ['probe.left', 'note', name]));
   const program = programOf(fileURLToPath(new URL('../../scripts/doctor.ts', import.meta.url)));
   const { stdout, status } = spawnSync(process.execPath, [program, '--fix'], {
-    env: { ...process.env, WB_DATA: join(root, 'data'), WB_COLD_URL: url() },
+    env: { ...process.env, ...settingsOfTests(join(root, 'data')), WB_DATA: join(root, 'data'), WB_COLD_URL: url() },
     encoding: 'utf8',
   });
   expect([status, stdout]).toEqual([0, expect.stringContaining('done: 2 objects of killed probes were removed')]);

@@ -1,7 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fileDriver } from '../registry/testing/open-test-registry.ts';
+import { driverOfTests } from '../registry/testing/registry-of-tests.ts';
 import { storeStage } from '../sandboxes/store/testing/store-stage.ts';
 import { createDiskDrawers } from '../storage/disk.ts';
 import { sharedReaders } from '../testing/shared-readers.ts';
@@ -19,7 +18,7 @@ test('the doctor finds nothing wrong with what is in the store, whether a copy o
   writeFileSync(at.copyOf('replaced'), 'another file');
   const location = {
     dataFolder: at.folder,
-    driver: fileDriver(join(at.folder, 'registry.sqlite')),
+    driver: driverOfTests(at.folder),
     keysFolder: at.folder,
     drawers: createDiskDrawers(at.folder),
   };

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import { createLogger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
-import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
+import { openRegistryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { ReplicaHealth, type ReplicaLag } from './replica-health.ts';
 import { ReplicaWatch } from './replica-watch.ts';
 
@@ -13,7 +13,7 @@ let report: ReplicaHealth;
 const shippedRegistry = { behindMs: 0 };
 beforeEach(async () => {
   clock = new FakeClock();
-  registry = await openTestRegistry(null);
+  registry = await openRegistryOfTests(null);
   lags = [];
   shippedRegistry.behindMs = 0;
   report = new ReplicaHealth({

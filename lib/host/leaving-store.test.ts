@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Storage } from '../contract/schema.ts';
 import { lockStores } from '../front/lock.ts';
-import { registryDriver } from '../registry/drivers.ts';
+import { driverOfTests, registryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { programOf } from '../testing/program.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../testing/server.ts';
 import { LEAVING, leavingProgress } from './leaving-store.ts';
@@ -31,10 +31,8 @@ async function stop(): Promise<void> {
 }
 /** Starts the server as its process does, with its locks. */
 async function start(settings: Record<string, string>, options: TestServerOptions<never> = {}): Promise<void> {
-  unlock = await lockStores(
-    { dataFolder: data() },
-    registryDriver({ driver: 'sqlite', path: join(data(), 'registry.sqlite') }),
-  );
+  await registryOfTests(data());
+  unlock = await lockStores({ dataFolder: data() }, driverOfTests(data()));
   server = await startServer({ folder: data(), settings: { WB_LOG: 'silent', ...settings }, ...options });
 }
 const stored = { WB_STORE_CACHE: '0' };

@@ -14,7 +14,7 @@ const VICTIM = fileURLToPath(new URL('../testing/forget-victim.ts', import.meta.
 const settings = { WB_POOL: '0', WB_RATE_KEY: '0', WB_RATE_ADDRESS: '0', WB_LOG: 'silent' };
 
 let template: string;
-let untouched: ReturnType<typeof thingsOf>;
+let untouched: Awaited<ReturnType<typeof thingsOf>>;
 beforeAll(async () => {
   template = mkdtempSync(join(tmpdir(), 'winterdock-forget-'));
   const server = await startServer({ folder: template, settings });
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await makePeople(server.host.auth, server.call, 'acme', WORD);
   await server.stop();
   leaveFiles(template, 'acme', WORD);
-  untouched = thingsOf(template, 'globex');
+  untouched = await thingsOf(template, 'globex');
 });
 afterAll(() => rmSync(template, { recursive: true, force: true }));
 
@@ -64,7 +64,7 @@ test.each(['forget:sandboxes', 'delete.removed', 'forget:files', 'forget:ledger'
       await on(folder, nothing, async (server) => {
         await expect.poll(() => running(server)).toEqual([]);
         expect(filesWith(folder, WORD)).toEqual([]);
-        expect(wordsIndexed(folder, WORD)).toEqual([]);
+        expect(await wordsIndexed(folder, WORD)).toEqual([]);
         expect((await server.call('GET', '/api/events/verify')).json).toMatchObject({ ok: true });
         const jobs = await server.call<{ verb: string; state: string; done: number; chosen: number }[]>(
           'GET',
@@ -74,7 +74,7 @@ test.each(['forget:sandboxes', 'delete.removed', 'forget:files', 'forget:ledger'
         expect(job).toMatchObject({ state: 'done', done: job?.chosen });
         expect((await server.call('POST', '/api/instances', { id: 'again', tenant: 'acme' })).status).toBe(201);
       });
-      const { files, snapshots, shares, labels } = thingsOf(folder, 'globex');
+      const { files, snapshots, shares, labels } = await thingsOf(folder, 'globex');
       // A wake of the victim's registry stamps nothing of another tenant.
       expect({ files, snapshots, shares, labels }).toEqual({
         files: untouched.files,

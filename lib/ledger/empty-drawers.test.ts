@@ -6,7 +6,7 @@ import { cloudAddress, objectNameOf } from '../base/cloud-address.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import { entry, FILE, instance, intent, START, transitionTo } from '../registry/testing/fixtures.ts';
-import { fileDriver, openTestRegistry } from '../registry/testing/open-test-registry.ts';
+import { driverOfTests, openRegistryOfTests } from '../registry/testing/registry-of-tests.ts';
 import type { InstanceRow, RowOwner } from '../registry/types.ts';
 import { createDiskDrawers } from '../storage/disk.ts';
 import { findEmptyDrawers } from './empty-drawers.ts';
@@ -17,7 +17,7 @@ let root: string;
 let registry: Registry;
 beforeEach(async () => {
   root = mkdtempSync(join(tmpdir(), 'winterdock-empty-'));
-  registry = await openTestRegistry(join(root, 'r.sqlite'));
+  registry = await openRegistryOfTests(root);
 });
 afterEach(async () => {
   await registry.close();
@@ -42,7 +42,7 @@ function lay(path: string, bytes = 4): void {
   writeFileSync(join(root, 'data', path), 'x'.repeat(bytes));
 }
 async function empty(host: string | null = null) {
-  const moment = await fileDriver(join(root, 'r.sqlite')).inspect();
+  const moment = await driverOfTests(root).inspect();
   const dataFolder = join(root, 'data');
   try {
     const found = await findEmptyDrawers({ dataFolder, drawers: createDiskDrawers(dataFolder) }, moment, host);

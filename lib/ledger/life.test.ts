@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import { entry } from '../registry/testing/fixtures.ts';
-import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
+import { openRegistryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { instanceId } from '../testing/plain-ids.ts';
 import { readLife } from './life.ts';
 
 let registry: Registry;
 beforeAll(async () => {
-  registry = await openTestRegistry(null);
+  registry = await openRegistryOfTests(null);
 });
 afterAll(() => registry.close());
 

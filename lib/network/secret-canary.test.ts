@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../backup/testing/server-content.ts';
+import { registryHolds } from '../registry/testing/sql-of-tests.ts';
 import { TEST_KEY } from '../testing/server.ts';
 import { type NetworkServer, startNetworkServer, TENANT } from './testing/network-server.ts';
 import { descendantsOf, hasInMemory } from './testing/process-memory.ts';
@@ -102,7 +103,8 @@ test('requests carry it, and no guest, answer, stream, metric, line, file, bundl
   expect(said.filter((text) => text.includes(VALUE)).map((text) => text.slice(0, 200))).toEqual([]);
 
   await server.host.registry.storage.checkpoint();
-  expect(filesWith('authorization', server.folder)).toContain('registry.sqlite');
+  expect(await registryHolds(server.folder, 'authorization')).toBe(true);
+  expect(await registryHolds(server.folder, VALUE)).toBe(false);
   expect(filesWith(VALUE, server.folder)).toEqual([]);
   expect(run('backup', server.folder, [join(folder, 'store')])).toMatchObject({ status: 0 });
   expect(run('restore', join(folder, 'back'), ['--from', join(folder, 'store')])).toMatchObject({ status: 0 });

@@ -2,9 +2,10 @@ import { hash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { entry } from '../registry/testing/fixtures.ts';
+import { registryOfTests, settingsOfTests } from '../registry/testing/registry-of-tests.ts';
+import { sqlOfTests } from '../registry/testing/sql-of-tests.ts';
 import { REQUEST, startTestEngine, type TestEngine } from './testing/test-engine.ts';
 
 let root: string;
@@ -12,7 +13,6 @@ let docks: TestEngine[];
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'winterdock-hosts-'));
-  mkdirSync(join(root, 'registry'));
   docks = [];
 });
 afterEach(async () => {
@@ -21,13 +21,18 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-const registryPath = () => join(root, 'registry', 'registry.sqlite');
+const registryHome = () => join(root, 'registry');
 
 /** A host with a data folder of its own, beside the others on one registry. */
 async function startHost(name: string): Promise<TestEngine> {
+  await registryOfTests(registryHome());
   const dock = await startTestEngine({
     dataFolder: join(root, name),
-    environment: { WB_HOST_NAME: name, WB_REGISTRY: registryPath() },
+    environment: {
+      WB_HOST_NAME: name,
+      WB_REGISTRY: join(registryHome(), 'registry.sqlite'),
+      ...settingsOfTests(registryHome()),
+    },
     isAlone: false,
     scrub: { startMs: 0, pageMs: 0, passMs: 0, keepMs: 0, share: 1 },
   });
@@ -36,16 +41,16 @@ async function startHost(name: string): Promise<TestEngine> {
 }
 
 /** The rows of sandboxes with these ids, and every line of the ledger about one. */
-function rowsOf(ids: readonly string[]): unknown {
-  const client = new Database(registryPath(), { readonly: true });
+async function rowsOf(ids: readonly string[]): Promise<unknown> {
+  const sql = await sqlOfTests(registryHome());
   try {
     const list = ids.map((id) => `'${id}'`).join();
     return {
-      rows: client.prepare(`SELECT * FROM instances WHERE id IN (${list}) ORDER BY id`).all(),
-      lines: client.prepare(`SELECT * FROM events WHERE instance IN (${list}) ORDER BY seq`).all(),
+      rows: await sql.ask(`SELECT * FROM instances WHERE id IN (${list}) ORDER BY id`),
+      lines: await sql.ask(`SELECT * FROM events WHERE instance IN (${list}) ORDER BY seq`),
     };
   } finally {
-    client.close();
+    await sql.close();
   }
 }
 
@@ -111,13 +116,16 @@ async function live(dock: TestEngine): Promise<void> {
 }
 
 describe.each(['at once', 'late'])('two hosts on a registry that answers %s', (answers) => {
-  beforeEach(() => vi.stubEnv('WB_TEST_REGISTRY', answers));
+  beforeEach(() => {
+    if (answers === 'late') vi.stubEnv('WB_TEST_REGISTRY', answers);
+  });
 
   test('the start, work, crash and stop of the second change no row and no file of the first', async () => {
     const one = await startHost('one');
     await fill(one);
-    const [rows, files] = [rowsOf(ONES), filesOf('one')];
-    const expectKept = (when: string) => expect([when, rowsOf(ONES), filesOf('one')]).toEqual([when, rows, files]);
+    const [rows, files] = [await rowsOf(ONES), filesOf('one')];
+    const expectKept = async (when: string) =>
+      expect([when, await rowsOf(ONES), filesOf('one')]).toEqual([when, rows, files]);
 
     // Files of an earlier time, under the names of what is on the first host now.
     const stale = [
@@ -133,12 +141,12 @@ describe.each(['at once', 'late'])('two hosts on a registry that answers %s', (a
     const expectLeft = () => expect(stale.map((path) => readFileSync(path, 'utf8'))).toEqual(stale.map(() => 'stale'));
 
     const two = await startHost('two');
-    expectKept('after its start');
+    await expectKept('after its start');
     expectLeft();
     await two.create('own');
     await two.put('own', '/kept', 'own');
     await live(two);
-    expectKept('after its work');
+    await expectKept('after its work');
     expectLeft();
     for (const id of ONES.slice(0, 5)) {
       for (const ask of [
@@ -154,12 +162,12 @@ describe.each(['at once', 'late'])('two hosts on a registry that answers %s', (a
         });
       }
     }
-    expectKept('after it was asked for the sandboxes of the first');
+    await expectKept('after it was asked for the sandboxes of the first');
     await two.run('own', 'echo more > more');
     await two.abandon();
-    expectKept('after its crash');
+    await expectKept('after its crash');
     const again = await startHost('two');
-    expectKept('after its next start');
+    await expectKept('after its next start');
     expect(await again.registry.instances.get('own')).toMatchObject({
       state: 'suspended',
       ownerHost: 'two',
@@ -168,7 +176,7 @@ describe.each(['at once', 'late'])('two hosts on a registry that answers %s', (a
     expect(await again.get('own', '/more')).toBe('more\n');
     await again.run('own', 'true');
     await again.stop();
-    expectKept('after its stop');
+    await expectKept('after its stop');
 
     expect(await one.run('awake', 'cat kept')).toBe('awake');
     for (const id of ['suspended', 'frozen']) expect(await one.run(id, 'cat kept')).toBe(id);

@@ -6,7 +6,7 @@ import { openSecretSealer } from '../base/sealed-secrets.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SecretTerms } from '../registry/secrets.ts';
 import { entry, makeInstance, START } from '../registry/testing/fixtures.ts';
-import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
+import { openRegistryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { type PlainIds, withPlainIds } from '../testing/plain-ids.ts';
 import { SECRET_PURPOSE, Secrets } from './secrets.ts';
 
@@ -17,7 +17,7 @@ let now = START;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-secrets-'));
-  registry = await openTestRegistry(null);
+  registry = await openRegistryOfTests(null);
   await makeInstance(withPlainIds(registry), 'sb-1');
   await makeInstance(withPlainIds(registry), 'sb-2');
   now = START;

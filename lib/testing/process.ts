@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { onPostgres, registryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { type Call, caller } from './call.ts';
 import { TEST_KEY } from './key.ts';
 import { programOf } from './program.ts';
@@ -46,6 +47,8 @@ export async function spawnServer(options: {
 }): Promise<ServerProcess> {
   const [command = process.execPath, ...rest] = [...(options.within ?? []), process.execPath];
   const { alone = process.env.WB_TEST_TARGET === 'next' } = options;
+  // A file is made by the server itself, as for people.
+  const ofTests = onPostgres() ? await registryOfTests(options.folder, options.settings?.WB_REGISTRY) : {};
   const child = spawn(command, [...rest, ...commandOf({ alone, args: options.args })], {
     env: {
       ...process.env,
@@ -53,6 +56,7 @@ export async function spawnServer(options: {
       WB_ADMIN_KEY: TEST_KEY,
       WB_POOL: '0',
       PORT: '0',
+      ...ofTests,
       ...options.settings,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -12,7 +12,7 @@ import { createLogger } from '../base/log.ts';
 import { listen } from '../front/listener.ts';
 import { createHost } from '../host/compose.ts';
 import type { HostOptions } from '../host/host.ts';
-import { placeNewRegistry } from '../registry/testing/new-registry.ts';
+import { registryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { type Call, caller } from './call.ts';
 import { TEST_KEY } from './key.ts';
 import { type PlainHost, plainHost } from './plain-ids.ts';
@@ -66,9 +66,9 @@ export async function startServer<C extends Clock = FakeClock>(
     WB_TICK_MS: '3600000',
     WB_LOG: 'error',
     PORT: '0',
+    ...(await registryOfTests(folder, options.settings?.WB_REGISTRY)),
     ...options.settings,
   });
-  if (config.registry.driver === 'sqlite') await placeNewRegistry(config.registry.path);
   const host = await createHost({
     config,
     clock,

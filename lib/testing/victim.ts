@@ -8,6 +8,7 @@ import { FakeClock } from '../base/clock.ts';
 import { readConfig } from '../base/config.ts';
 import { createLogger } from '../base/log.ts';
 import { createHost } from '../host/compose.ts';
+import { registryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { type PlainHost, plainHost } from './plain-ids.ts';
 import { sharedReaders } from './shared-readers.ts';
 
@@ -36,6 +37,7 @@ export async function startVictim(
     WB_POOL: '0',
     WB_TICK_MS: '3600000',
     WB_LOG: 'silent',
+    ...(await registryOfTests(folder, settings.WB_REGISTRY)),
     ...settings,
   });
   const host = await createHost({

@@ -64,6 +64,8 @@ async function note(...notes: (Partial<ReturnType<typeof entry>> & object)[]): P
 
 /** Lets everything happen that is due now. */
 async function settle(): Promise<void> {
+  // A round under way may have looked before.
+  await server.host.courier.idle();
   await server.host.courier.tick();
   await server.host.courier.idle();
 }

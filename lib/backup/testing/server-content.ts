@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { settingsOfTests } from '../../registry/testing/registry-of-tests.ts';
 import { type ServerProcess, spawnServer } from '../../testing/process.ts';
 import { programOf } from '../../testing/program.ts';
 
@@ -21,7 +22,7 @@ export function run(
   settings: Record<string, string> = {},
 ): CommandResult {
   const { status, stdout, stderr } = spawnSync(process.execPath, [script(name), ...args], {
-    env: { ...process.env, WB_DATA: folder, INIT_CWD: folder, ...settings },
+    env: { ...process.env, WB_DATA: folder, INIT_CWD: folder, ...settingsOfTests(folder), ...settings },
     encoding: 'utf8',
   });
   return { status, stdout, stderr };

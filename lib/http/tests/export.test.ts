@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Event, LedgerSegment } from '../../contract/schema.ts';
 import { entry, START } from '../../registry/testing/fixtures.ts';
-import { openTestRegistry } from '../../registry/testing/open-test-registry.ts';
+import { openRegistryOfTests } from '../../registry/testing/registry-of-tests.ts';
 import { type ServerProcess, spawnServer } from '../../testing/process.ts';
 import { TEST_KEY } from '../../testing/server.ts';
 
@@ -24,7 +24,7 @@ let server: ServerProcess;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-export-'));
-  const registry = await openTestRegistry(join(folder, 'registry.sqlite'));
+  const registry = await openRegistryOfTests(folder);
   const line = { type: 'transition', instance: 'sb-many', tenant: 'acme', reason: 'because '.repeat(40) };
   for (let n = 0; n < LINES; n += 10_000) {
     await registry.ledger.append(

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createdKeySchema, keySchema } from '../../contract/schema/access.ts';
 import type { SandboxRun } from '../../contract/schema.ts';
+import { registryHolds } from '../../registry/testing/sql-of-tests.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 
 let server: TestServer & { clock: Clock };
@@ -115,11 +114,8 @@ test('a key is shown once, listed by what it begins with, and kept as a digest',
   const row = keySchema.array().parse(listed.json)[0];
   expect(row).toMatchObject({ id: whole.id, name: 'Nightly build', role: 'operator' });
   const secret = whole.key.split('_').slice(2).join('_');
-  for (const name of ['registry.sqlite', 'registry.sqlite-wal']) {
-    const file = readFileSync(join(server.folder, name));
-    expect(file.length).toBeGreaterThan(0);
-    expect(file.includes(secret)).toBe(false);
-  }
+  expect(await registryHolds(server.folder, whole.id)).toBe(true);
+  expect(await registryHolds(server.folder, secret)).toBe(false);
 });
 
 test('a key acts as itself, with its role, for its tenant, and the ledger says so', async () => {

@@ -1,6 +1,4 @@
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { registryName } from '../../base/registry-url.ts';
 import { issuerOf } from '../../base/signing.ts';
 import {
   type Event,
@@ -13,6 +11,7 @@ import { ledgerHeadSchema } from '../../ledger/documents.ts';
 import { isSigned } from '../../ledger/sign.ts';
 import { verifySegmentFile } from '../../ledger/verify-file.ts';
 import { entry } from '../../registry/testing/fixtures.ts';
+import { sqlOfTests, tamper } from '../../registry/testing/sql-of-tests.ts';
 import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
 import { answerWeb } from '../web-adapter.ts';
 
@@ -236,18 +235,16 @@ test('a registry in memory has a chain and a head as well', async () => {
 });
 
 test('a line changed behind the server is found by the button', async () => {
-  const client = new Database(registryName(server.host.config.registry));
-  const change = (actor: string) => {
-    const trigger = client.prepare("SELECT sql FROM sqlite_schema WHERE name = 'events_not_changed'").pluck().get();
-    client.exec(`DROP TRIGGER events_not_changed; UPDATE events SET actor = '${actor}' WHERE seq = 2; ${trigger}`);
-  };
-  const before = client.prepare('SELECT actor FROM events WHERE seq = 2').pluck().get();
-  change('user:innocent');
+  const change = (actor: string) =>
+    tamper(server.folder, 'events', `UPDATE events SET actor = '${actor}' WHERE seq = 2`);
+  const sql = await sqlOfTests(server.folder);
+  const [before] = await sql.ask('SELECT actor FROM events WHERE seq = 2');
+  await sql.close();
+  await change('user:innocent');
   const { status, json } = await server.call('GET', '/api/events/verify');
   expect(status).toBe(200);
   expect(json).toMatchObject({ ok: false, flaw: { seq: 2 } });
-  change(String(before));
-  client.close();
+  await change(String(before?.actor));
   expect((await server.call('GET', '/api/events/verify')).json.ok).toBe(true);
 });
 

@@ -6,9 +6,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
-import Database from 'better-sqlite3';
 import { expect, vi } from 'vitest';
 import type { Auth } from '../../auth/auth.ts';
+import { onPostgres } from '../../registry/testing/registry-of-tests.ts';
+import { rowsWith, sqlOfTests } from '../../registry/testing/sql-of-tests.ts';
 import type { Call } from '../../testing/call.ts';
 import { invited } from '../../testing/people.ts';
 
@@ -98,7 +99,8 @@ export function leaveFiles(folder: string, tenant: string, word: string): void {
     `orphans/1765500000002-${tenant}-frozen-7-${tenant}-frozen.sqlite`,
     `orphans/1765500000003-${tenant}-archived-${tenant}-archived.sqlite.zst`,
     `expanded/${tenant}-archived.9.sqlite`,
-    'registry.sqlite.before-9',
+    // A registry on Postgres has no copies of upgrades.
+    ...(onPostgres() ? [] : ['registry.sqlite.before-9']),
   ];
   for (const name of names) writeFileSync(join(folder, name), `${word} was here`);
 }
@@ -118,26 +120,27 @@ export function filesWith(folder: string, word: string): string[] {
     .sort();
 }
 
-/** The parts of three letters of a word that the registry's text index knows. */
-export function wordsIndexed(folder: string, word: string): string[] {
-  const client = new Database(join(folder, 'registry.sqlite'), { readonly: true });
+/**
+ * What a registry still knows of a word: in a file the parts of three letters in its text index, on Postgres every row
+ * of any table.
+ */
+export async function wordsIndexed(folder: string, word: string): Promise<unknown[]> {
+  if (onPostgres()) return rowsWith(folder, word);
+  const sql = await sqlOfTests(folder);
   try {
-    client.exec("CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'instance_text', 'row')");
-    return client
-      .prepare('SELECT term FROM temp.terms WHERE length(term) = 3 AND instr(?, term) > 0')
-      .pluck()
-      .all(word) as string[];
+    await sql.ask("CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'instance_text', 'row')");
+    return await sql.ask(`SELECT term FROM temp.terms WHERE length(term) = 3 AND instr('${word}', term) > 0`);
   } finally {
-    client.close();
+    await sql.close();
   }
 }
 
 /** The hash of every file of a tenant, and all rows that are about it, so that both can be compared. */
-export function thingsOf(folder: string, tenant: string): Record<string, unknown> {
-  const client = new Database(join(folder, 'registry.sqlite'), { readonly: true });
-  const rows = (sql: string) => client.prepare(sql).all(tenant) as Record<string, unknown>[];
+export async function thingsOf(folder: string, tenant: string): Promise<Record<string, unknown>> {
+  const sql = await sqlOfTests(folder);
+  const rows = (text: string) => sql.ask(text.replaceAll('?', `'${tenant}'`));
   try {
-    const hashes = rows('SELECT hash FROM snapshots WHERE tenant = ? AND deleted IS NULL').map(({ hash }) =>
+    const hashes = (await rows('SELECT hash FROM snapshots WHERE tenant = ? AND deleted IS NULL')).map(({ hash }) =>
       String(hash),
     );
     const files = ['live', 'cold', 'archive', 'snapshots', 'blueprints', 'orphans'].flatMap((drawer) =>
@@ -150,20 +153,20 @@ export function thingsOf(folder: string, tenant: string): Record<string, unknown
       files: Object.fromEntries(
         files.map((path) => [relative(folder, path), createHash('sha256').update(readFileSync(path)).digest('hex')]),
       ),
-      instances: rows('SELECT * FROM instances WHERE tenant = ? ORDER BY id'),
-      snapshots: rows('SELECT * FROM snapshots WHERE tenant = ? ORDER BY id'),
-      blueprints: rows('SELECT * FROM blueprints WHERE tenant = ? ORDER BY name'),
-      shares: rows('SELECT * FROM shares WHERE tenant = ? ORDER BY id'),
-      keys: rows('SELECT id, name, revoked FROM keys WHERE tenant = ? ORDER BY id'),
-      lines: rows('SELECT * FROM events WHERE tenant = ? ORDER BY seq'),
-      quotas: rows('SELECT * FROM tenants WHERE tenant = ?'),
-      counts: rows('SELECT * FROM counts_by_tenant WHERE tenant = ? ORDER BY state'),
-      cpu: rows('SELECT * FROM cpu_by_day WHERE tenant = ? ORDER BY day'),
-      labels: rows(
+      instances: await rows('SELECT * FROM instances WHERE tenant = ? ORDER BY id'),
+      snapshots: await rows('SELECT * FROM snapshots WHERE tenant = ? ORDER BY id'),
+      blueprints: await rows('SELECT * FROM blueprints WHERE tenant = ? ORDER BY name'),
+      shares: await rows('SELECT * FROM shares WHERE tenant = ? ORDER BY id'),
+      keys: await rows('SELECT id, name, revoked FROM keys WHERE tenant = ? ORDER BY id'),
+      lines: await rows('SELECT * FROM events WHERE tenant = ? ORDER BY seq'),
+      quotas: await rows('SELECT * FROM tenants WHERE tenant = ?'),
+      counts: await rows('SELECT * FROM counts_by_tenant WHERE tenant = ? ORDER BY state'),
+      cpu: await rows('SELECT * FROM cpu_by_day WHERE tenant = ? ORDER BY day'),
+      labels: await rows(
         'SELECT labels.* FROM labels JOIN instances ON instances.rowid = instance_row WHERE instances.tenant = ? ORDER BY 1, 2',
       ),
     };
   } finally {
-    client.close();
+    await sql.close();
   }
 }

@@ -86,7 +86,7 @@ describe.skipIf(!HAS_POSTGRES)('several servers with one registry on Postgres', 
     const { promise: answered, resolve } = Promise.withResolvers<unknown>();
     const answer = () => one().quotas.set('globex', { maxActive: 1 }, entry({ type: 'answer' }));
     one().commitEvents.onLedgerAppend(({ lines }) => {
-      if (lines.some(({ type }) => type === 'heard')) setTimeout(() => resolve(answer()), 1);
+      if (lines.some(({ type }) => type === 'heard')) setImmediate(() => resolve(answer()));
     });
     await one()
       .carrying('a-write')

@@ -1,8 +1,9 @@
 /**
  * For tests: a PostgreSQL server that is started, stopped, crashed, copied with its data, and started again on the same
  * port. It keeps nothing (no syncs, in the folder of temporary files), is reached on the loopback, and ends with the
- * process. PostgreSQL refuses to run as root: then it runs as another user, who cannot get to every folder, so its
- * programs are copied (60 MB, once for each process).
+ * process. PostgreSQL refuses to run as root: then it runs as another user, who cannot get to every folder, so the
+ * programs of the package are copied (60 MB, once for each process). With `WB_TEST_POSTGRES_BIN` it is the server whose
+ * programs lie in that folder, `/usr/lib/postgresql/15/bin` for instance.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -70,7 +71,12 @@ export interface PostgresCluster {
 }
 
 const isRoot = process.getuid?.() === 0;
-let programs: string | null = null;
+/** The folder of programs that the system has and not the package. */
+const INSTALLED = process.env.WB_TEST_POSTGRES_BIN ?? null;
+let programs: string | null = INSTALLED;
+
+/** Whether this system has the programs. */
+export const HAS_POSTGRES = INSTALLED !== null || POSTGRES !== null;
 
 /** Whether a server can have mounts of its own. */
 export const CAN_MOUNT_FOR_POSTGRES = isRoot && existsSync(SETPRIV);

@@ -1,6 +1,5 @@
 /** For tests: one PostgreSQL server for each process, which a registry has a database of. */
-import { POSTGRES } from '#peers/postgres.ts';
-import { newCluster, type PostgresCluster } from './postgres-cluster.ts';
+import { HAS_POSTGRES, newCluster, type PostgresCluster } from './postgres-cluster.ts';
 
 /** For what is measured: a write is on disk when it is answered, as on a server that keeps what it is given. */
 const DURABLE = {
@@ -13,8 +12,7 @@ const DURABLE = {
   maintenance_work_mem: '512MB',
 };
 
-/** Whether this system has the programs. */
-export const HAS_POSTGRES = POSTGRES !== null;
+export { HAS_POSTGRES };
 
 let started: Promise<Pick<PostgresCluster, 'url'>> | null = null;
 

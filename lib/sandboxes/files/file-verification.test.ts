@@ -2,9 +2,9 @@
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { registryName } from '../../base/registry-url.ts';
+import { registryOfTests } from '../../registry/testing/registry-of-tests.ts';
+import { changeFileRecords } from '../../registry/testing/sql-of-tests.ts';
 import { openAtRest } from '../../vfs/open.ts';
 import { stage } from '../testing/stage.ts';
 import { liveFile, REQUEST, startTestEngine, type TestEngine } from '../testing/test-engine.ts';
@@ -12,12 +12,11 @@ import { liveFile, REQUEST, startTestEngine, type TestEngine } from '../testing/
 const at = stage();
 
 /** A copy of the data folder with other inodes and times, and an engine on it. */
-async function dockOnCopy(change: (registry: Database.Database) => void = () => {}): Promise<TestEngine> {
+async function dockOnCopy(change: (dataFolder: string) => Promise<void> = async () => {}): Promise<TestEngine> {
   const dataFolder = `${at.folder}-copy`;
   cpSync(at.folder, dataFolder, { recursive: true });
-  const registry = new Database(join(dataFolder, 'registry.sqlite'));
-  change(registry);
-  registry.close();
+  await registryOfTests(dataFolder);
+  await change(dataFolder);
   const dock = await startTestEngine({ dataFolder });
   onTestFinished(async () => {
     await dock.stop();
@@ -49,13 +48,10 @@ async function fill(): Promise<string[]> {
 }
 
 test.each([
-  ['its stop had hashed everything', () => {}],
+  ['its stop had hashed everything', async () => {}],
   [
     'nothing had been hashed',
-    (registry: Database.Database) =>
-      registry.exec(
-        "UPDATE instances SET file = json_set(file, '$.sha256', NULL, '$.quickCheck', NULL) WHERE state <> 'archived'",
-      ),
+    (dataFolder: string) => changeFileRecords(dataFolder, { sha256: null, quickCheck: null }, "state <> 'archived'"),
   ],
 ] as const)('a plain copy of a stopped data folder boots, and every sandbox wakes, when %s', async (_, change) => {
   const ids = await fill();
@@ -94,11 +90,7 @@ test.each(['suspended', 'frozen'] as const)(
     }
     expect(statSync(files.a).size).toBe(statSync(files.b).size);
     expect(readFileSync(files.a).subarray(0, 100).equals(readFileSync(files.b).subarray(0, 100))).toBe(true);
-    const registry = new Database(registryName(at.dock.config.registry));
-    registry.exec(
-      `UPDATE instances SET file = json_set(file, '$.mtimeNs', '1000000000000000000', '$.sha256', NULL, '$.quickCheck', NULL)`,
-    );
-    registry.close();
+    await changeFileRecords(at.folder, { mtimeNs: '1000000000000000000', sha256: null, quickCheck: null });
     renameSync(files.a, `${files.a}.other`);
     renameSync(files.b, files.a);
     renameSync(`${files.a}.other`, files.b);

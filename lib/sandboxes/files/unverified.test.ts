@@ -2,9 +2,8 @@
 
 import { closeSync, openSync, readSync, statSync, utimesSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
-import { registryName } from '../../base/registry-url.ts';
+import { changeFileRecords } from '../../registry/testing/sql-of-tests.ts';
 import { stampOf } from '../../storage/files.ts';
 import { instanceId } from '../../testing/plain-ids.ts';
 import { parseVfsPath } from '../../vfs/paths.ts';
@@ -50,13 +49,9 @@ function flip(file: string): void {
 }
 
 /** Makes the registry record the present stat of a file, as if the disk had changed its bytes and told nobody. */
-function recordStat(id: string, file: string): void {
-  const registry = new Database(registryName(at.dock.config.registry));
+async function recordStat(id: string, file: string): Promise<void> {
   const { inode = '', mtimeNs = '', ctimeNs = '' } = stampOf(file) ?? {};
-  registry
-    .prepare("UPDATE instances SET file = json_set(file, '$.inode', ?, '$.mtimeNs', ?, '$.ctimeNs', ?) WHERE id = ?")
-    .run(inode, mtimeNs, ctimeNs, id);
-  registry.close();
+  await changeFileRecords(at.folder, { inode, mtimeNs, ctimeNs }, `id = '${id}'`);
 }
 
 const recordOf = async (id: string) => (await at.dock.registry.instances.get(id))?.file;
@@ -72,7 +67,7 @@ test.each(['suspended', 'frozen'] as const)(
     await expect(at.dock.get('a', '/work')).rejects.toMatchObject({ code: 'corrupt' });
     await expect(copyOut('a', 'copy')).rejects.toMatchObject({ code: 'corrupt' });
     // Where the stat tells nothing, the bytes of what leaves are compared.
-    recordStat('a', file);
+    await recordStat('a', file);
     await expect(copyOut('a', 'copy')).rejects.toMatchObject({ code: 'corrupt' });
   },
 );

@@ -1,8 +1,7 @@
 import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { registryName } from '../../base/registry-url.ts';
+import { changeFileRecords } from '../../registry/testing/sql-of-tests.ts';
 import { stage } from '../testing/stage.ts';
 import { liveFile, REQUEST } from '../testing/test-engine.ts';
 import { readProgress } from './scrub-progress.ts';
@@ -46,11 +45,7 @@ test('damaged bytes under an unchanged stat are found, and sound, awake or fault
   writeFileSync(file, bytes);
   // A disk damages bytes without changing the inode; here the row gets the new inode instead.
   const { mtimeNs, ctimeNs } = statSync(file, { bigint: true });
-  const registry = new Database(registryName(at.dock.config.registry));
-  registry
-    .prepare("UPDATE instances SET file = json_set(file, '$.mtimeNs', ?, '$.ctimeNs', ?) WHERE id = 'rotten'")
-    .run(String(mtimeNs), String(ctimeNs));
-  registry.close();
+  await changeFileRecords(at.folder, { mtimeNs: String(mtimeNs), ctimeNs: String(ctimeNs) }, "id = 'rotten'");
 
   await expect.poll(() => faultOf('rotten')).toBe('corrupt');
   expect((await at.dock.registry.ledger.page({ instance: 'rotten', type: 'fault.raised' }, 10)).rows).toHaveLength(1);

@@ -136,12 +136,11 @@ test('a client that hears of a move and looks at once finds no operation under w
   const leave = dock.registry.commitEvents.onLedgerAppend(({ lines }) => {
     for (const { type, instance } of lines) if (type === 'transition' && instance !== null) seen.push(look(instance));
   });
-  await dock.sandboxes.resume('a', REQUEST);
-  await dock.sandboxes.suspend('a', REQUEST);
-  await dock.sandboxes.freeze('a', REQUEST);
-  await dock.sandboxes.resume('a', REQUEST);
-  await dock.sandboxes.archive('a', REQUEST);
-  await dock.sandboxes.revive('a', REQUEST);
+  for (const verb of ['resume', 'suspend', 'freeze', 'resume', 'archive', 'revive'] as const) {
+    await dock.sandboxes[verb]('a', REQUEST);
+    // Before the next one, which would be under way.
+    await Promise.all(seen);
+  }
   leave();
   expect(await Promise.all(seen)).toEqual([null, null, null, null, null, null]);
 });

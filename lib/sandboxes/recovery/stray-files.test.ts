@@ -2,10 +2,9 @@
 
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { registryName } from '../../base/registry-url.ts';
 import { intent } from '../../registry/testing/fixtures.ts';
+import { changeFileRecords } from '../../registry/testing/sql-of-tests.ts';
 import { fileOnDisk } from '../../storage/disk.ts';
 import { createReaders } from '../../vfs/readers.ts';
 import { verifyForReading } from '../files/file-verification.ts';
@@ -33,13 +32,9 @@ const setAside = async (id: string) =>
   (await at.dock.registry.ledger.page({ instance: id, type: 'orphan.set_aside' }, 10)).rows.map(({ reason }) => reason);
 
 /** Makes the row match the changed file: a disk damages bytes without changing the inode. */
-function believe(id: string, file: string): void {
+async function believe(id: string, file: string): Promise<void> {
   const { mtimeNs, ctimeNs } = statSync(file, { bigint: true });
-  const registry = new Database(registryName(at.dock.config.registry));
-  registry
-    .prepare("UPDATE instances SET file = json_set(file, '$.mtimeNs', ?, '$.ctimeNs', ?) WHERE id = ?")
-    .run(String(mtimeNs), String(ctimeNs), id);
-  registry.close();
+  await changeFileRecords(at.folder, { mtimeNs: String(mtimeNs), ctimeNs: String(ctimeNs) }, `id = '${id}'`);
 }
 
 describe.each(['suspended', 'frozen'] as const)('another file in the place of a %s one', (state) => {
@@ -70,7 +65,7 @@ test('a flipped byte never becomes a copy with a valid hash', async () => {
   const bytes = readFileSync(file);
   bytes.write('WORK', bytes.indexOf('work of a'));
   writeFileSync(file, bytes);
-  believe('a', file);
+  await believe('a', file);
   await expect(copyOut('a')).rejects.toMatchObject({ code: 'corrupt' });
   expect(readdirSync(join(at.folder, 'expanded'))).toEqual(['empty.sqlite']);
 });

@@ -8,14 +8,13 @@ import { join } from 'node:path';
 import { type Clock, epochSeconds, FakeClock } from '../../base/clock.ts';
 import { type Config, readConfig } from '../../base/config.ts';
 import { createLogger } from '../../base/log.ts';
-import { registryName } from '../../base/registry-url.ts';
 import { registryDriver } from '../../registry/drivers.ts';
 import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { registryOfHost } from '../../registry/registry-of-host.ts';
 import { registryOfTestRun } from '../../registry/testing/delayed-registry.ts';
 import { instance } from '../../registry/testing/fixtures.ts';
-import { placeNewRegistry } from '../../registry/testing/new-registry.ts';
+import { registryOfTests } from '../../registry/testing/registry-of-tests.ts';
 import type { NewInstance } from '../../registry/types.ts';
 import { withAnswers } from '../../registry/with-answers.ts';
 import type { ReplicaOfFiles } from '../../replication/replica-of-files.ts';
@@ -101,6 +100,7 @@ export async function startTestEngine({
   replica = null,
   between = (registry) => registry,
 }: TestEngineOptions): Promise<TestEngine> {
+  const registrySettings = await registryOfTests(dataFolder, environment.WB_REGISTRY);
   mkdirSync(dataFolder, { recursive: true });
   const config = readConfig({
     WB_DATA: dataFolder,
@@ -108,10 +108,10 @@ export async function startTestEngine({
     WB_POOL: '0',
     WB_DRAIN_MS: '300',
     WB_LOG: 'silent',
+    ...registrySettings,
     ...environment,
   });
   const log = createLogger('silent');
-  await placeNewRegistry(registryName(config.registry));
   const opened = registryOfTestRun(
     await registryDriver(config.registry).open({
       thresholds: {

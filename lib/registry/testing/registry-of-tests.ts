@@ -1,0 +1,143 @@
+/**
+ * Which registry the engines and servers of tests have: the file in their data folder, or, with
+ * `WB_TEST_REGISTRY=postgres`, a database of the run's PostgreSQL server. A data folder has one database, for each
+ * process that asks: it is new where the folder is new or empty, and goes after the folder has gone. What is told a
+ * registry by its own settings keeps that one.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type PostgresAddress, parsePostgresUrl } from '../../base/postgres-url.ts';
+import { parseRegistryUrl } from '../../base/registry-url.ts';
+import type { RegistryDriver, RegistryOptions } from '../driver.ts';
+import { registryDriver } from '../drivers.ts';
+import { connect } from '../postgres/connect.ts';
+import type { Registry } from '../registry.ts';
+import { THRESHOLDS } from './fixtures.ts';
+import { placeNewRegistry } from './new-registry.ts';
+import { openTestRegistry } from './open-test-registry.ts';
+
+/** Whether the engines and servers of this run have their registry on Postgres. */
+export const onPostgres = (): boolean => process.env.WB_TEST_REGISTRY === 'postgres';
+
+/** The variable with the URL of a database of the run's server, which its processes inherit. */
+export const POSTGRES_OF_RUN = 'WB_TEST_POSTGRES';
+const FILE = 'registry.sqlite';
+/** In a data folder whose registry is a database: its name. */
+const MARK = 'registry.database';
+const MAINTENANCE = 'postgres';
+/** A database with an empty registry. */
+export const TEMPLATE_OF_RUN = 'registry_of_tests';
+/** Of one registry: tests have many at once, and a server takes 300. */
+const CONNECTIONS = 4;
+/** Databases of folders that are gone are removed so many at a time. */
+const REMOVED_AT_ONCE = 8;
+
+/** What this process has asked for. Its test files may each load this module again. */
+const ASKED = Symbol.for('winterdock.registry-of-tests');
+const shared = globalThis as { [ASKED]?: { count: number; databases: Map<string, string> } };
+shared[ASKED] ??= { count: 0, databases: new Map() };
+const asked = shared[ASKED];
+
+/**
+ * The settings that the registry of an engine or server on a data folder (absolute path) is opened with. It is new
+ * where the folder is. `given`: the WB_REGISTRY that a test asks for, which stays as it is.
+ */
+export async function registryOfTests(folder: string, given?: string): Promise<Record<string, string>> {
+  if (given === undefined && onPostgres()) {
+    await ensureDatabase(folder);
+    return settingsOfTests(folder);
+  }
+  const url = parseRegistryUrl(given ?? resolve(folder, FILE));
+  if (url.driver === 'sqlite') await placeNewRegistry(url.path);
+  return {};
+}
+
+/** The same for what runs on a data folder after or beside an engine: nothing is made. */
+export function settingsOfTests(folder: string): Record<string, string> {
+  if (!onPostgres()) return {};
+  return { WB_REGISTRY: urlOf(databaseOf(folder)), WB_REGISTRY_POOL: String(CONNECTIONS) };
+}
+
+/** Where the registry of a data folder (absolute path) is on Postgres; null: it is a file. */
+export function addressOfTests(folder: string): PostgresAddress | null {
+  return onPostgres() ? addressOf(databaseOf(folder)) : null;
+}
+
+/** The driver of the registry that an engine or server on a data folder (absolute path) has or had. */
+export function driverOfTests(folder: string): RegistryDriver {
+  const server = addressOfTests(folder);
+  if (server === null) return registryDriver({ driver: 'sqlite', path: resolve(folder, FILE) });
+  return registryDriver({ driver: 'postgres', server, headFolder: folder, connections: CONNECTIONS });
+}
+
+/**
+ * Opens a registry without an engine, that of a folder (absolute path), which is new where that is. Null: one that is
+ * gone when it is closed.
+ */
+export async function openRegistryOfTests(
+  folder: string | null,
+  options: Partial<RegistryOptions> = {},
+): Promise<Registry> {
+  if (!onPostgres()) return openTestRegistry(folder === null ? null : resolve(folder, FILE), options);
+  const home = folder ?? mkdtempSync(join(tmpdir(), 'winterdock-registry-'));
+  await ensureDatabase(home);
+  const registry = await driverOfTests(home).open({ thresholds: THRESHOLDS, ...options });
+  const close = async () => {
+    await registry.close();
+    rmSync(home, { recursive: true, force: true });
+  };
+  return folder === null ? { ...registry, close } : registry;
+}
+
+/** How many databases this process has asked for. */
+export const databasesAskedFor = (): number => asked.count;
+
+/**
+ * Makes the database of a data folder, unless it has one. A file in the folder says which it has: a copy of a folder
+ * gets a copy of its database, as it would of a file.
+ */
+async function ensureDatabase(folder: string): Promise<void> {
+  asked.count += 1;
+  const name = databaseOf(folder);
+  const mark = join(folder, MARK);
+  const marked = existsSync(mark) ? readFileSync(mark, 'utf8') : null;
+  asked.databases.set(folder, name);
+  if (marked === name) return;
+  const isNew = !existsSync(folder) || readdirSync(folder).length === 0;
+  // Others are as a folder that lost its registry.
+  const from = marked ?? (isNew ? TEMPLATE_OF_RUN : null);
+  const sql = await connect(addressOf(MAINTENANCE));
+  try {
+    await removeGone((database) => sql.unsafe(`drop database if exists ${database} with (force)`));
+    await sql.unsafe(`drop database if exists ${name} with (force)`);
+    await sql.unsafe(`create database ${name}${from === null ? '' : ` template ${from} strategy file_copy`}`);
+  } finally {
+    await sql.end();
+  }
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(mark, name);
+}
+
+/** Removes the databases of folders that are gone, several at a time. */
+async function removeGone(remove: (database: string) => Promise<unknown>): Promise<void> {
+  const gone = [...asked.databases].filter(([folder]) => !existsSync(folder));
+  if (gone.length < REMOVED_AT_ONCE) return;
+  for (const [folder, database] of gone) {
+    await remove(database);
+    asked.databases.delete(folder);
+  }
+}
+
+const databaseOf = (folder: string) => `of_${createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 20)}`;
+
+function urlOf(database: string): string {
+  const server = process.env[POSTGRES_OF_RUN];
+  if (server === undefined)
+    throw new Error(`${POSTGRES_OF_RUN} names no server: tests on Postgres are started by Vitest.`);
+  // A busy machine is no failure.
+  return `${server.replace(/[^/]+$/, database)}?connect_timeout=120`;
+}
+
+const addressOf = (database: string) => parsePostgresUrl(urlOf(database));
