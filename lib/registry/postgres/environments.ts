@@ -16,7 +16,7 @@ import type { LedgerTable } from './ledger.ts';
 const RANK = new Map<EnvironmentKind, number>(ENVIRONMENT_KINDS.map((one, at) => [one, at]));
 
 export function openEnvironments(database: PostgresDatabase, ledger: LedgerTable): EnvironmentStore {
-  const { get, stateOf, of, put } = database.with(environmentStatements);
+  const { get, ownersOf, of, put } = database.with(environmentStatements);
   const row = async (which: Pick<EnvironmentOwner, 'kind' | 'owner'>): Promise<EnvironmentRow | null> =>
     (await get().get({ kind: which.kind, owner: which.owner })) ?? null;
   const write = async (
@@ -26,7 +26,7 @@ export function openEnvironments(database: PostgresDatabase, ledger: LedgerTable
   ): Promise<EnvironmentRow> => {
     requireSmall(variables);
     if (whose.kind === 'instance') {
-      const state = (await stateOf().get({ instance: whose.owner }))?.state;
+      const state = (await ownersOf().get({ instance: whose.owner }))?.state;
       if (state === undefined || state === 'deleted')
         throw new WinterdockError('gone', `The sandbox "${whose.owner}" was deleted.`);
     }

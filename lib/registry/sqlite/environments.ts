@@ -17,13 +17,13 @@ import type { SyncMethods } from './to-async.ts';
 const RANK = new Map<EnvironmentKind, number>(ENVIRONMENT_KINDS.map((one, at) => [one, at]));
 
 export function openEnvironments(database: RegistryDatabase, ledger: LedgerTable): SyncMethods<EnvironmentStore> {
-  const { get, stateOf, of, put } = environmentStatements(database);
+  const { get, ownersOf, ofOwners, put } = environmentStatements(database);
   const row = (which: Pick<EnvironmentOwner, 'kind' | 'owner'>): EnvironmentRow | null =>
     get().get({ kind: which.kind, owner: which.owner }) ?? null;
   const write = (whose: EnvironmentOwner, variables: Variables, by: { now: number; actor: string }): EnvironmentRow => {
     requireSmall(variables);
     if (whose.kind === 'instance') {
-      const state = stateOf().get({ instance: whose.owner })?.state;
+      const state = ownersOf().get({ instance: whose.owner })?.state;
       if (state === undefined || state === 'deleted')
         throw new WinterdockError('gone', `The sandbox "${whose.owner}" was deleted.`);
     }
@@ -36,7 +36,10 @@ export function openEnvironments(database: RegistryDatabase, ledger: LedgerTable
   return {
     get: (which, name) => row({ kind: which, owner: name }),
     of(instance) {
-      const rows = of().all({ instance });
+      const owners = ownersOf().get({ instance });
+      if (owners === undefined) return [];
+      const { tenant, snapshot, blueprint } = owners;
+      const rows = ofOwners().all({ instance, tenant, snapshot, blueprint });
       return rows.length < 2 ? rows : rows.sort((a, b) => (RANK.get(a.kind) ?? 0) - (RANK.get(b.kind) ?? 0));
     },
     change(whose, { set, remove }, by, entry) {

@@ -1,4 +1,5 @@
 /** Statements over variables of guests. */
+import type { Placeholder } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { and, eq, getTableColumns, or, placeholder } from '../../../db/drizzle.ts';
 import { environments, instances } from '../../../db/schema.ts';
@@ -9,7 +10,8 @@ import type { StatementMaker } from './statements.ts';
 const { kind, owner } = environments;
 const COLUMNS = getTableColumns(environments);
 export function environmentStatements(database: StatementMaker) {
-  const is = (one: EnvironmentKind, whose: SQLiteColumn) => and(eq(kind, one).inlineParams(), eq(owner, whose));
+  const is = (one: EnvironmentKind, whose: SQLiteColumn | Placeholder) =>
+    and(eq(kind, one).inlineParams(), eq(owner, whose));
   const get = database.statement((queries) =>
     queries
       .select(COLUMNS)
@@ -17,14 +19,34 @@ export function environmentStatements(database: StatementMaker) {
       .where(and(eq(kind, placeholder('kind')), eq(owner, placeholder('owner'))))
       .prepare(),
   );
-  const stateOf = database.statement((queries) =>
+  const ownersOf = database.statement((queries) =>
     queries
-      .select({ state: instances.state })
+      .select({
+        tenant: instances.tenant,
+        snapshot: instances.lineageSnapshot,
+        blueprint: instances.lineageBlueprint,
+        state: instances.state,
+      })
       .from(instances)
       .where(eq(instances.id, placeholder('instance')))
       .prepare(),
   );
-  /** All that apply to a sandbox, in one statement: every call asks for them. */
+  /** All that apply to what `ownersOf` has found: two statements that SQLite answers three times as fast as `of`. */
+  const ofOwners = database.statement((queries) =>
+    queries
+      .select(COLUMNS)
+      .from(environments)
+      .where(
+        or(
+          is('snapshot', placeholder('snapshot')),
+          is('tenant', placeholder('tenant')),
+          is('blueprint', placeholder('blueprint')),
+          is('instance', placeholder('instance')),
+        ),
+      )
+      .prepare(),
+  );
+  /** All that apply to a sandbox, in one round trip: every call asks for them. */
   const of = database.statement((queries) =>
     queries
       .select(COLUMNS)
@@ -57,7 +79,8 @@ export function environmentStatements(database: StatementMaker) {
   );
   return {
     get,
-    stateOf,
+    ownersOf,
+    ofOwners,
     of,
     put,
   };
