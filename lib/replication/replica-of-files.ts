@@ -65,6 +65,11 @@ export interface ReplicaOfFiles {
    * the data folder. `record`: what the row knows of it; null: it is not there, or damaged.
    */
   rested(row: InstanceRow, file: string, record: FileRecord | null): void;
+  /**
+   * Resolves once what a rest begins is done: it reads the file where it rests. Asked before the file is opened, moved
+   * or replaced. Never rejects.
+   */
+  whenRested(id: InstanceId): Promise<void>;
   /** A filing was rolled back, and its processes go on. */
   goesOn(id: InstanceId): void;
   /** The file of a row was made or replaced by other means: import, salvage, restore, rescue. */

@@ -68,6 +68,8 @@ export class Replicator implements ReplicaOfFiles {
   readonly #refused = new Map<InstanceId, SpoolRefusal>();
   /** Files at rest that are being shipped whole. */
   readonly #wholes = new Map<InstanceId, Promise<void>>();
+  /** Rests that wait until they are answered, with what begins them at once. */
+  readonly #unanswered = new Map<InstanceId, AbortController>();
   /** Holds answers about `sync` sandboxes back. */
   readonly answers: AnswerBarrier;
   #shipResting: (row: InstanceRow) => Promise<void> = async () => undefined;
@@ -275,6 +277,11 @@ export class Replicator implements ReplicaOfFiles {
     void this.#resting.track(id, this.#restSoon(id, open, path, record));
   }
 
+  async whenRested(id: InstanceId): Promise<void> {
+    this.#unanswered.get(id)?.abort();
+    await this.#resting.whenRested(id);
+  }
+
   replaced(id: InstanceId): void {
     this.#resting.replaced(id);
   }
@@ -339,9 +346,14 @@ export class Replicator implements ReplicaOfFiles {
     return this.#resting.positionOf(row) !== null;
   }
 
-  /** Whoever put it to rest is answered first, unless the answer waits for the store. */
+  /** Whoever put it to rest is answered first, unless the answer waits for the store, or somebody else for the rest. */
   async #restSoon(id: InstanceId, open: OpenReplica, path: string, record: FileRecord | null): Promise<void> {
-    if (open.everyMs > 0) await pause(ANSWERED_MS);
+    if (open.everyMs > 0) {
+      const awaited = new AbortController();
+      this.#unanswered.set(id, awaited);
+      await pause(ANSWERED_MS, undefined, { signal: awaited.signal }).catch(() => undefined);
+      this.#unanswered.delete(id);
+    }
     await this.#rest(id, open, path, record);
   }
 

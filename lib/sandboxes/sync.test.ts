@@ -198,6 +198,29 @@ test('a lost segment begins a series, and nothing is answered before its base is
   expect(replica.gaps).toEqual(['a segment was lost before it was stored']);
 });
 
+test('what wakes or is filed as soon as it was suspended goes on with its series, and no answer waits for its rest', async () => {
+  replicate = { kind: 'every', everyMs: 1000 };
+  await dock.create('a');
+  await put('/f.txt', 'first');
+  await replica.files.flush('a' as InstanceId);
+  const { series } = await replica.restore('a');
+  for (const text of ['second', 'third']) {
+    await put('/f.txt', text);
+    await dock.sandboxes.suspend('a', REQUEST);
+    await dock.sandboxes.resume('a', REQUEST);
+  }
+  await put('/f.txt', 'last');
+  await dock.sandboxes.suspend('a', REQUEST);
+  store.hold();
+  await replica.files.answers.whenInStep('a' as InstanceId);
+  store.release();
+  await dock.sandboxes.freeze('a', REQUEST);
+  await replica.files.flush('a' as InstanceId);
+  await vi.waitFor(async () => expect(await inReplica('/f.txt')).toBe('last'), SOON);
+  expect((await replica.restore('a')).series).toBe(series);
+  expect(replica.gaps).toEqual([]);
+});
+
 test('a change between classes that ship holds at once, and one from or to none from the next wake', async () => {
   replicate = { kind: 'every', everyMs: 3_600_000 };
   await dock.create('a');

@@ -21,6 +21,7 @@ export async function beginOperation(
   audit: AuditContext,
   intent: Pick<Intent, 'verb' | 'to' | 'fromPath' | 'toPath'>,
 ): Promise<void> {
+  await engine.replica?.whenRested(row.id);
   await clearStrayLiveFile(engine, row);
   // What moves of a file in the store is its cached copy.
   const fromPath = localAddressOf(engine, intent.fromPath);

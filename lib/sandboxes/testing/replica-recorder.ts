@@ -128,6 +128,8 @@ export class ReplicaRecorder implements ReplicaOfFiles {
     this.rests.push({ id, differences, record });
   }
 
+  async whenRested(): Promise<void> {}
+
   goesOn(id: InstanceId): void {
     this.#note('goesOn', id);
     const followed = this.#followed.get(id);
