@@ -15,7 +15,7 @@ import { NotAllowed } from '../not-allowed.tsx';
 import { BackupFacts } from './backup-facts.tsx';
 import { DrawerTable, MeasuredFiles } from './drawers.tsx';
 import { KeptTable } from './kept-table.tsx';
-import { RegistryFacts } from './registry-facts.tsx';
+import { isDatabase, RegistryFacts } from './registry-facts.tsx';
 import { ReplicaPlace } from './replica-facts.tsx';
 import { ScrubFacts } from './scrub-facts.tsx';
 import { StoreFacts } from './store-facts.tsx';
@@ -116,7 +116,11 @@ export default async function StoragePage() {
           ))}
         </FactList>
       </PageSection>
-      <PageSection id="registry" name="Registry" note="The one file of rows, ledger, people and keys.">
+      <PageSection
+        id="registry"
+        name="Registry"
+        note={`The one ${isDatabase(storage) ? 'database' : 'file'} of rows, ledger, people and keys.`}
+      >
         <RegistryFacts storage={storage} rendered={rendered} />
       </PageSection>
       <PageSection id="ledger" name="Ledger" note="Sealed by month.">

@@ -1,4 +1,4 @@
-/** The registry's file: its size, its log, its last check, and the button that checks it. */
+/** The registry: where it is, its size, the log of a file, its last check, and the button that checks it. */
 import { WithCall } from '#components/calls/with-call.tsx';
 import { sizeInWords, tookInWords } from '#components/ui/durations.ts';
 import { Fact, FactList } from '#components/ui/fact-list.tsx';
@@ -7,20 +7,23 @@ import type { Storage } from '#lib/contract/schema.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
 import { checkStorage } from './actions.ts';
 
+/** Whether the registry is a database of Postgres, which keeps its own log. */
+export const isDatabase = ({ registry }: Storage) => registry.file?.startsWith('postgres://') ?? false;
+
 export function RegistryFacts({ storage, rendered }: { storage: Storage; rendered: number }) {
   const { registry, running } = storage;
   const { check } = registry;
-  const isDatabase = registry.file?.startsWith('postgres://') ?? false;
+  const inDatabase = isDatabase(storage);
   return (
     <div className="grid gap-5">
       <FactList>
-        <Fact name={isDatabase ? 'Database' : 'File'}>
+        <Fact name={inDatabase ? 'Database' : 'File'}>
           {registry.file === null ? (
             'in memory: gone with the process'
           ) : (
             <>
               <code className="text-[0.8125rem]">{registry.file}</code>{' '}
-              {!registry.inside_data && !isDatabase && (
+              {!registry.inside_data && !inDatabase && (
                 <span className="text-small text-ink-3">outside the data folder</span>
               )}
             </>
@@ -32,10 +35,18 @@ export function RegistryFacts({ storage, rendered }: { storage: Storage; rendere
             <span className="text-small text-ink-3">{sizeInWords(registry.free_bytes)} of it unused</span>
           )}
         </Fact>
-        <Fact name="Write-ahead log">{sizeInWords(registry.wal_bytes)}</Fact>
-        <Fact name="Last checkpoint">
-          {registry.checkpointed === null ? 'none' : <RelativeTime at={registry.checkpointed} rendered={rendered} />}
-        </Fact>
+        {!inDatabase && (
+          <>
+            <Fact name="Write-ahead log">{sizeInWords(registry.wal_bytes)}</Fact>
+            <Fact name="Last checkpoint">
+              {registry.checkpointed === null ? (
+                'none'
+              ) : (
+                <RelativeTime at={registry.checkpointed} rendered={rendered} />
+              )}
+            </Fact>
+          </>
+        )}
         <Fact name="Structure" wide>
           {check === null ? (
             'not checked yet'
