@@ -4,7 +4,6 @@
  * is made or stored.
  */
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { makeFolder } from '../base/effects.ts';
 import type { InstanceId } from '../base/ids.ts';
@@ -14,6 +13,7 @@ import type { FileRecord, InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { ShippedMark } from '../storage/shipped-mark.ts';
 import type { AnswerBarrier } from './answer-barrier.ts';
+import { AwaitedRests } from './awaited-rests.ts';
 import type { BundleWriter } from './bundle-writer.ts';
 import type { Cutter } from './cutter.ts';
 import type { StoredUpTo } from './lacking-replicas.ts';
@@ -68,8 +68,7 @@ export class Replicator implements ReplicaOfFiles {
   readonly #refused = new Map<InstanceId, SpoolRefusal>();
   /** Files at rest that are being shipped whole. */
   readonly #wholes = new Map<InstanceId, Promise<void>>();
-  /** Rests that wait until they are answered, with what begins them at once. */
-  readonly #unanswered = new Map<InstanceId, AbortController>();
+  readonly #rests = new AwaitedRests();
   /** Holds answers about `sync` sandboxes back. */
   readonly answers: AnswerBarrier;
   #shipResting: (row: InstanceRow) => Promise<void> = async () => undefined;
@@ -274,12 +273,13 @@ export class Replicator implements ReplicaOfFiles {
     const path = join(this.#parts.dataFolder, file);
     const { behindSinceMs, isLagKnown: isKnown, everyMs: promisedMs } = open;
     this.#resting.behind(id, { isKnown, promisedMs, ...(behindSinceMs !== null && { sinceMs: behindSinceMs }) });
-    void this.#resting.track(id, this.#restSoon(id, open, path, record));
+    // Whoever put it to rest is answered first, unless the answer waits for the store.
+    const work = () => this.#rest(id, open, path, record);
+    void this.#resting.track(id, this.#rests.run(id, promisedMs > 0 ? ANSWERED_MS : 0, work));
   }
 
-  async whenRested(id: InstanceId): Promise<void> {
-    this.#unanswered.get(id)?.abort();
-    await this.#resting.whenRested(id);
+  whenRested(id: InstanceId): Promise<void> {
+    return this.#rests.whenDone(id);
   }
 
   replaced(id: InstanceId): void {
@@ -344,17 +344,6 @@ export class Replicator implements ReplicaOfFiles {
   /** Whether the replica of a row at rest ends with its file. */
   hasFileOf(row: InstanceRow): boolean {
     return this.#resting.positionOf(row) !== null;
-  }
-
-  /** Whoever put it to rest is answered first, unless the answer waits for the store, or somebody else for the rest. */
-  async #restSoon(id: InstanceId, open: OpenReplica, path: string, record: FileRecord | null): Promise<void> {
-    if (open.everyMs > 0) {
-      const awaited = new AbortController();
-      this.#unanswered.set(id, awaited);
-      await pause(ANSWERED_MS, undefined, { signal: awaited.signal }).catch(() => undefined);
-      this.#unanswered.delete(id);
-    }
-    await this.#rest(id, open, path, record);
   }
 
   async #rest(id: InstanceId, open: OpenReplica, path: string, record: FileRecord | null): Promise<void> {

@@ -103,8 +103,11 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
   const operationListeners = new Set<(id: InstanceId) => void>();
   const engine: Engine = {
     ...options,
-    runtimes: new Runtimes((id) => {
-      for (const listener of operationListeners) listener(id);
+    runtimes: new Runtimes({
+      operationChanged: (id) => {
+        for (const listener of operationListeners) listener(id);
+      },
+      whenRested: async (id) => options.replica?.whenRested(id),
     }),
     admission: new WakeAdmission(() => engine),
     cpuGroups: options.cpuGroups ?? null,

@@ -10,6 +10,13 @@ import type { InstanceProcess } from '../workers/protocol/instance.ts';
 /** Counts uses of all sandboxes: finer than seconds, to find the one that was used longest ago. */
 let uses = 0;
 
+interface RuntimesParts {
+  /** Called with the sandbox in which a verb began or ended. */
+  operationChanged: (id: InstanceId) => void;
+  /** Resolves once nobody reads the file of a sandbox where it came to rest. Never rejects. */
+  whenRested: (id: InstanceId) => Promise<void>;
+}
+
 export class SandboxRuntime {
   readonly id: InstanceId;
   /** One verb at a time. */
@@ -48,10 +55,12 @@ export class SandboxRuntime {
   #drained: (() => void)[] = [];
 
   readonly #operationChanged: (id: InstanceId) => void;
+  readonly #whenRested: (id: InstanceId) => Promise<void>;
 
-  constructor(id: InstanceId, operationChanged: (id: InstanceId) => void) {
+  constructor(id: InstanceId, { operationChanged, whenRested }: RuntimesParts) {
     this.id = id;
     this.#operationChanged = operationChanged;
+    this.#whenRested = whenRested;
   }
 
   /** A verb is under way on a row of this generation. */
@@ -83,9 +92,12 @@ export class SandboxRuntime {
     return this.#leases.read(read);
   }
 
-  /** Runs `work` while no one reads the file. */
+  /** Runs `work` while no one reads the file, the replica included, which reads it once where it rests. */
   exclusive<T>(work: () => Promise<T>): Promise<T> {
-    return this.#leases.write(work);
+    return this.#leases.write(async () => {
+      await this.#whenRested(this.id);
+      return work();
+    });
   }
 
   /** Epoch seconds since when its process is paused in memory; null while it is not. */
@@ -167,11 +179,10 @@ export class SandboxRuntime {
 /** The runtimes by id. A runtime with nothing to remember is dropped. */
 export class Runtimes {
   readonly #runtimes = new Map<InstanceId, SandboxRuntime>();
-  readonly #operationChanged: (id: InstanceId) => void;
+  readonly #parts: RuntimesParts;
 
-  /** `operationChanged` is called with the sandbox in which a verb began or ended. */
-  constructor(operationChanged: (id: InstanceId) => void) {
-    this.#operationChanged = operationChanged;
+  constructor(parts: RuntimesParts) {
+    this.#parts = parts;
   }
 
   /** The runtime of a sandbox, or undefined when nothing is going on with it. */
@@ -194,7 +205,7 @@ export class Runtimes {
   hold(id: InstanceId): SandboxRuntime {
     let runtime = this.#runtimes.get(id);
     if (runtime === undefined) {
-      runtime = new SandboxRuntime(id, this.#operationChanged);
+      runtime = new SandboxRuntime(id, this.#parts);
       this.#runtimes.set(id, runtime);
     }
     runtime.holders += 1;
