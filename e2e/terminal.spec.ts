@@ -51,6 +51,35 @@ test('a frozen sandbox is woken by the first command and not by the tab, its dir
   await seeRow(page, /\$ ls \.\.\/deep\/$/);
 });
 
+test('a new terminal, and one that is switched to, take the keyboard, and what a line exports holds in the next', async ({
+  page,
+}) => {
+  await moor('tabs', 'resume');
+  await openSession(page);
+  await page.goto('/sandboxes/tabs');
+  await page.getByRole('link', { name: 'Terminal', exact: true }).click();
+  await seeRow(page, '/workspace $');
+  await expect(commandLine(page)).toBeFocused();
+  await runCommand(page, 'export FROM=first');
+  await page.getByRole('button', { name: 'New terminal' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: 'Terminal 2' })).toHaveAttribute('aria-pressed', 'true');
+  await expect(commandLine(page)).toBeFocused();
+  await page.keyboard.type('echo "none: $FROM."');
+  await page.keyboard.press('Enter');
+  await seeRow(page, 'none: .');
+  await page.getByRole('button', { name: 'Terminal 1' }).click();
+  await seeRow(page, '/workspace $ export FROM=first');
+  await expect(commandLine(page)).toBeFocused();
+  await runCommand(page, 'echo "held: $FROM"; history | grep -c export');
+  await seeRow(page, 'held: first');
+  await page.getByRole('button', { name: 'Terminal 1' }).click();
+  await expect(commandLine(page)).toBeFocused();
+  await runCommand(page, 'clear');
+  await expect.poll(async () => (await rows(page)).some((row) => row.includes('held'))).toBe(false);
+  await expect(page.getByRole('button', { name: /^Terminal \d$/ })).toHaveCount(2);
+});
+
 test('control C ends what runs, on the server too, and the sandbox answers at once', async ({ page }) => {
   await moor('stopped', 'resume');
   await openSession(page);

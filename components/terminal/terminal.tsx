@@ -59,6 +59,7 @@ export function Terminal({
 }) {
   const place = useRef<HTMLDivElement>(null);
   const form = useRef<HTMLDivElement>(null);
+  const buttons = useRef<HTMLFieldSetElement>(null);
   const leave = useRef<HTMLButtonElement>(null);
   const session = useRef<Session>(null);
   const [ready, setReady] = useState(false);
@@ -147,7 +148,9 @@ export function Terminal({
       // It takes the keyboard on a page where nobody uses it yet, and where its own form or tab had it.
       const focused = document.activeElement;
       const isOwn = inDrawer && box.closest('.terminal-drawer')?.contains(focused) === true;
-      const isFree = focused === null || focused === document.body || focused === typed || isOwn;
+      // Pressed there: the next Enter is meant for the terminal, and opens no second one.
+      const isChosen = buttons.current?.contains(focused) === true;
+      const isFree = focused === null || focused === document.body || focused === typed || isOwn || isChosen;
       setReady(true);
       // What is not visible takes no focus, and the page is drawn anew only later.
       box.classList.remove('invisible');
@@ -175,6 +178,10 @@ export function Terminal({
     setLanguage(one);
     if (session.current !== null) session.current.language = one;
   };
+  const show = (terminal: string) => {
+    if (terminal === chosen) place.current?.querySelector('textarea')?.focus();
+    else setChosen(terminal);
+  };
   const shownPath = { id, terminal: chosen ?? '' };
   const close = async () => {
     if (chosen === null) return;
@@ -189,14 +196,14 @@ export function Terminal({
   return (
     <div className={inDrawer ? 'flex min-h-0 flex-1 flex-col gap-2' : 'grid gap-2'}>
       {wants && (
-        <fieldset className="flex min-h-[2.25rem] flex-wrap items-center gap-2" aria-label="Terminals">
+        <fieldset ref={buttons} className="flex min-h-[2.25rem] flex-wrap items-center gap-2" aria-label="Terminals">
           {terminals.map((one) => (
             <button
               key={one.id}
               type="button"
               className={`button button-quiet ${one.id === chosen ? '!border-ink !bg-ink !text-paper' : ''}`}
               aria-pressed={one.id === chosen}
-              onClick={() => setChosen(one.id)}
+              onClick={() => show(one.id)}
             >
               Terminal {one.number}
             </button>
@@ -293,8 +300,8 @@ export function Terminal({
           {wakes} Esc leaves it by the keyboard, Ctrl + C stops a command or copies what is selected, Shift + Enter
           makes a new line, as Enter does in quotes and here-documents. Ctrl + L empties the screen, Clear the
           scrollback as well, for everybody.{' '}
-          {language === 'shell' ? 'Commands share the directory, but no variables.' : 'Each run starts anew.'} What runs
-          goes on when you leave the page.
+          {language === 'shell' ? 'Lines share directory, variables, functions and history.' : 'Each run starts anew.'}{' '}
+          What runs goes on when you leave the page.
         </p>
       </div>
       {failed && (

@@ -77,9 +77,13 @@ export async function salvage(bound: string, _previous: SalvageState, form: Form
     refresh();
     const { recovered, recovered_bytes, lost, lost_count: lostCount, list } = made;
     const rest = lostCount === 0 ? 'nothing is lost' : `${lostCount.toLocaleString('en')} could not be read`;
+    const says =
+      recovered === 0
+        ? `No file was recovered: ${rest}. The new sandbox is empty.`
+        : `${files(recovered)} recovered (${sizeInWords(recovered_bytes)}); ${rest}.`;
     return {
       name: '',
-      outcome: { ok: true, says: `${files(recovered)} recovered (${sizeInWords(recovered_bytes)}); ${rest}.` },
+      outcome: { ok: recovered > 0 || lostCount === 0, says },
       made: { id: made.instance.id, lost: lost.slice(0, LOST_NAMED), lostCount, list },
     };
   } catch (error) {
