@@ -279,6 +279,10 @@ test('a schedule is added, runs when somebody asks, and is paused and deleted', 
 
   const next = page.getByRole('region', { name: 'Next', exact: true });
   await expect(next.getByRole('listitem')).toHaveCount(5);
+  // What happens next is said above every tab.
+  await page.goto(`/sandboxes/${id}`);
+  await expect(page.getByText(/^Next schedule in \d+ \w+$/)).toBeVisible();
+  await page.getByRole('link', { name: 'Next schedule' }).click();
   const row = page.getByRole('row', { name: /nightly\.txt/ });
   await row.getByRole('button', { name: /^Run now/ }).click();
   await expect(page.getByText('It runs. How that goes is in its history.')).toBeVisible();

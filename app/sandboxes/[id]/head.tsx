@@ -6,6 +6,7 @@ import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { WithCalls } from '#components/calls/with-call.tsx';
 import { IdleClock } from '#components/figures/idle-clock.tsx';
+import { NextSchedule } from '#components/figures/next-schedule.tsx';
 import { RecoveryWords } from '#components/live/recovery-words.tsx';
 import { LiveSandboxDiagram, LiveStateStrip } from '#components/live/sandbox-diagram.tsx';
 import { FollowOperation, ProcessNote, TitleStatus } from '#components/live/sandbox-status.tsx';
@@ -16,9 +17,11 @@ import { CopyId } from '#components/ui/copy-id.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { mayDo } from '#lib/contract/access.ts';
 import type { Instance, PatchInput } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { moveSandbox, setHold } from './actions.ts';
 import { HoldForm } from './hold-form.tsx';
 import { moveOffers } from './move-offers.ts';
+import { nextFirings } from './next-firings.ts';
 import { readRevival } from './revival.ts';
 import { tabAddress } from './tab-names.ts';
 import { WhyHere } from './why-here.tsx';
@@ -27,6 +30,8 @@ import { whyNoCommands } from './why-no-commands.ts';
 /** Few enough for one row. */
 const LABELS_SHOWN = 4;
 const HOUR = 3600;
+/** Schedules that are looked at for the next one. */
+const SCHEDULES = 200;
 
 function Labels({ instance, list }: { instance: Instance; list: string }) {
   const labels = Object.entries(instance.labels);
@@ -135,6 +140,8 @@ export async function SandboxHead({
   const { id, name, tenant, state } = instance;
   const list = state === 'archived' ? { name: 'Archive', href: '/archive' } : { name: 'Sandboxes', href: '/sandboxes' };
   const offers = moveOffers(instance, caller);
+  const schedules = await getHost().operations.listSchedules(caller, id, { limit: SCHEDULES });
+  const [nextSchedule] = state === 'deleted' ? [] : nextFirings(schedules.items, 1);
   const revivable = offers.some(({ verb, whyNot }) => verb === 'revive' && whyNot === null);
   // A card that asks for a reason, and what a move did, stand beside all of it; a row of buttons beside the name.
   const across = revivable ? 'lg:col-[1/2]' : 'lg:col-[1/-1] lg:group-has-[#moves_.outcome]/head:col-[1/2]';
@@ -164,6 +171,9 @@ export async function SandboxHead({
             <IdleClock instance={instance} rendered={rendered} />
             <Hold caller={caller} instance={instance} rendered={rendered} />
           </div>
+          {nextSchedule !== undefined && (
+            <NextSchedule at={nextSchedule.at} rendered={rendered} href={tabAddress(id, 'schedules')} />
+          )}
           <ProcessNote instance={instance} rendered={rendered} />
           {(instance.replicate !== 'off' || instance.recovery_point.as !== 'none') && (
             <p className="text-small text-ink-2">
