@@ -78,7 +78,7 @@ test('a viewer sees states and the ledger of the own tenant, and is told why not
   await expect(page.getByText('Commands are for operators and admins')).toBeVisible();
   await page.goto('/sandboxes/access-alpha?tab=ledger');
   await expect(page.getByRole('table').last()).toContainText('registered');
-  await button(page, 'Jump to anything').focus();
+  await page.getByRole('button', { name: 'Jump to…' }).focus();
   await page.keyboard.press('Control+Backquote');
   const drawer = page.getByRole('region', { name: 'Terminal of Of alpha' });
   await expect(drawer).toContainText('Commands are for operators and admins');

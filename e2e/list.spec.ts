@@ -7,6 +7,25 @@ async function make(body: Record<string, unknown>): Promise<void> {
   if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
 }
 
+test('a page that is not there at once is announced by a line until it is', async ({ page }) => {
+  await openSession(page);
+  await page.goto('/sandboxes');
+  const held = Promise.withResolvers<void>();
+  await page.route(/\/tenants\?/, async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  const line = page.locator('.pending-line');
+  await expect(line).toHaveCount(0);
+  await page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Tenants' }).click();
+  await expect(line).toBeVisible();
+  await expect.poll(async () => (await line.boundingBox())?.width ?? 0).toBeGreaterThan(50);
+  expect(await line.boundingBox()).toMatchObject({ x: 0, y: 0 });
+  held.resolve();
+  await expect(page).toHaveURL(/\/tenants$/);
+  await expect(line).toHaveCount(0);
+});
+
 test('a filter is typed and followed, says what is wrong, is saved as a link, and rows are chosen by ranges', async ({
   page,
 }) => {

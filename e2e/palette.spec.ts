@@ -57,6 +57,8 @@ test('the palette finds a sandbox by a few letters, moves it, and a message says
   await openSession(page);
   await page.goto('/tenants');
   await isLive(page);
+  // What opens it is named as it reads.
+  await expect(page.getByRole('button', { name: /^Jump to… (Ctrl|⌘) K$/ })).toHaveText(/^Jump to…(Ctrl|⌘) K$/);
   await page.keyboard.press('Control+k');
   await expect(palette(page)).toBeVisible();
   // Nothing is lost of what is typed while it loads, and Enter waits for the answer.

@@ -70,6 +70,7 @@ test('a new terminal, and one that is switched to, take the keyboard, and what a
   await seeRow(page, 'none: .');
   await page.getByRole('button', { name: 'Terminal 1' }).click();
   await seeRow(page, '/workspace $ export FROM=first');
+  await expect(page.getByRole('log').locator('p').last()).toContainText(/exit 0/);
   await expect(commandLine(page)).toBeFocused();
   await runCommand(page, 'echo "held: $FROM"; history | grep -c export');
   await seeRow(page, 'held: first');
@@ -299,7 +300,7 @@ test('the drawer opens over any page, outlives a link, is there after a reload w
   await openTerminal(page, 'drawn');
   await seeRow(page, '/workspace $');
   await page.goto('/sandboxes');
-  const jump = page.getByRole('button', { name: 'Jump to anything' });
+  const jump = page.getByRole('button', { name: 'Jump to…' });
   const drawer = page.getByRole('region', { name: 'Terminal of Terminal, drawn' });
   await jump.focus();
   await page.keyboard.press('Control+Backquote');

@@ -5,6 +5,7 @@ import type { Instance } from '#lib/contract/schema.ts';
 import { RowClock, RowIdle } from '../../components/figures/idle-clock.tsx';
 import { RowStatus } from '../../components/live/sandbox-status.tsx';
 import { sizeInWords } from '../../components/ui/durations.ts';
+import { LinkPending } from '../../components/ui/link-pending.tsx';
 import { RelativeTime } from '../../components/ui/relative-time.tsx';
 import { COLUMNS, type ColumnName, type Density } from './list-settings.ts';
 import { SelectAll } from './select-rows.tsx';
@@ -42,6 +43,7 @@ function Who({ instance, compact }: { instance: Instance; compact: boolean }) {
         title={instance.name ?? undefined}
       >
         {instance.name ?? instance.id}
+        <LinkPending />
       </Link>
       {instance.name !== null && (
         <code

@@ -7,6 +7,7 @@ import { LiveTenantStates } from '#components/live/tenant-counts.tsx';
 import { exactDuration } from '#components/ui/amounts.ts';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { FilterForm } from '#components/ui/filter-form.tsx';
+import { LinkPending } from '#components/ui/link-pending.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import type { Tenant } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -77,6 +78,7 @@ function Table({ tenants }: { tenants: readonly Tenant[] }) {
             <td className="max-md:col-span-full md:w-[18%]">
               <Link href={`${PATH}/${tenant}`} prefetch={false} className="font-[540] [overflow-wrap:anywhere]">
                 {tenant}
+                <LinkPending />
               </Link>
             </td>
             <td className="max-md:col-span-full">

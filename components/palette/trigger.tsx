@@ -125,11 +125,12 @@ export function PaletteTrigger({
   const Palette = inside;
   const { calls: CallPanel, keys: HelpSheet } = sheets;
   const look = 'button button-quiet palette-button';
+  const keyName = mac ? '⌘ K' : 'Ctrl K';
   const label = (
     <>
       <MagnifyingGlass />
       <span className="palette-button-name">Jump to…</span>
-      <kbd className="key palette-button-key">{mac ? '⌘ K' : 'Ctrl K'}</kbd>
+      <kbd className="key palette-button-key">{keyName}</kbd>
     </>
   );
   return (
@@ -138,7 +139,7 @@ export function PaletteTrigger({
         <button
           type="button"
           className={look}
-          aria-label="Jump to anything"
+          aria-label={`Jump to… ${keyName}`}
           aria-keyshortcuts={mac ? 'Meta+K' : 'Control+K'}
           onClick={() => toggle()}
           onPointerEnter={fetchInside}
@@ -146,7 +147,7 @@ export function PaletteTrigger({
           {label}
         </button>
       ) : (
-        <a href="/sandboxes" className={look} aria-label="Jump to the list of sandboxes">
+        <a href="/sandboxes" className={look} aria-label={`Jump to… ${keyName}: the list of sandboxes`}>
           {label}
         </a>
       )}

@@ -1,6 +1,7 @@
 /** Breadcrumbs: links to the pages above this one, over its heading. */
 import Link from 'next/link';
 import { Fragment } from 'react';
+import { LinkPending } from './link-pending.tsx';
 
 /** `tight`: with the heading close below. */
 export function Breadcrumbs({
@@ -20,6 +21,7 @@ export function Breadcrumbs({
           {index > 0 && <span aria-hidden="true">/</span>}
           <Link href={href} className="[overflow-wrap:anywhere]">
             {name}
+            <LinkPending />
           </Link>
         </Fragment>
       ))}

@@ -2,6 +2,7 @@
 /** A navigation link that marks itself as current. */
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
+import { LinkPending } from './link-pending.tsx';
 
 export function NavLink({
   href,
@@ -40,6 +41,7 @@ export function NavLink({
       }
     >
       {children}
+      <LinkPending />
     </Link>
   );
 }

@@ -1,5 +1,6 @@
 /** Links to the first and the next page of a list. Nothing where everything is on one page. */
 import Link from 'next/link';
+import { LinkPending } from './link-pending.tsx';
 
 export function Pagination({ first, next }: { first: string | null; next: string | null }) {
   if (first === null && next === null) return null;
@@ -10,11 +11,13 @@ export function Pagination({ first, next }: { first: string | null; next: string
       ) : (
         <Link href={first} className="button" prefetch={false}>
           First page
+          <LinkPending />
         </Link>
       )}
       {next !== null && (
         <Link href={next} className="button" prefetch={false} rel="next">
           Next page
+          <LinkPending />
         </Link>
       )}
     </nav>

@@ -1,6 +1,7 @@
 /** Tabs as links; the URL says which one is current. Works without JavaScript. */
 import Link from 'next/link';
 import { ChosenTab } from './chosen-tab.tsx';
+import { LinkPending } from './link-pending.tsx';
 
 export interface Tab {
   name: string;
@@ -24,6 +25,7 @@ export function Tabs({ label, tabs, id }: { label: string; tabs: readonly Tab[];
             data-name={name}
           >
             {name}
+            <LinkPending />
           </Link>
         ))}
       </nav>

@@ -40,7 +40,7 @@ export function PlanForm({
       )}
       <div>
         <Submit className={`button ${to === 'deleted' ? 'button-fault' : 'button-ink'}`} doing="Running…">
-          Run the {steps} steps
+          {steps === 1 ? 'Run the step' : `Run the ${steps} steps`}
         </Submit>
       </div>
       <Outcome outcome={outcome} />
