@@ -59,7 +59,7 @@ ensurePeers();
 ensurePeers(FRAMEWORKS);
 ensureWorkerBundle();
 await ensureTestBundle();
-if (chosen.some((word) => word.endsWith('.spec.ts'))) {
+if (chosen.some((word) => /\.spec\.ts(:\d+)?$/.test(word))) {
   ensureBuilt();
   end(runTool('playwright', ['test', ...chosen]));
 }
