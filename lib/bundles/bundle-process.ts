@@ -100,6 +100,8 @@ export class BundleProcess {
   ): Promise<{ output: Readable; leftOut: LeftOutSummary }> {
     const { stdout } = this.#process;
     if (stdout === null) throw new WinterdockError('internal', 'A bundle process has no output.');
+    // Node throws away what a process wrote and nobody listens for when it ends, and the reader may come later.
+    stdout.on('readable', () => undefined);
     this.#process.send({ task, user: this.#lend() } satisfies ToBundleProcess);
     const first = await this.#process.next((message) => 'begun' in message, TASK_TIMEOUT_MS, tooLong);
     if (!('begun' in first)) throw new WinterdockError('internal', 'A bundle process did not begin.');
@@ -119,6 +121,7 @@ export class BundleProcess {
   async end(): Promise<void> {
     this.kill();
     await this.#process.exited;
+    this.#process.stdout?.destroy();
     if (!this.#isLent) return;
     this.#isLent = false;
     this.#users?.takeBack(this.#folder);
