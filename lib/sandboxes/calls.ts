@@ -160,7 +160,7 @@ export function patienceOf(
 }
 
 /** Throws `quota_exceeded` when the sandbox's tenant has used up its processor time of the day. */
-export async function requireCpuTime(engine: Engine, runtime: SandboxRuntime, audit: AuditContext): Promise<void> {
+async function requireCpuTime(engine: Engine, runtime: SandboxRuntime, audit: AuditContext): Promise<void> {
   // No lookup before a call unless some tenant is refused.
   if (!engine.cpuBudget.mayRefuse) return;
   const row = await requireOwnInstance(engine, runtime.id);
@@ -197,8 +197,21 @@ export async function requireCallable(
   return row;
 }
 
-/** The variables of a call: those of the sandbox as they are now, under those of the call itself. */
-export async function guestEnv(
+/**
+ * What a call needs before it is sent: processor time that its tenant has left, else it throws `quota_exceeded`, and
+ * its variables: those of the sandbox as they are now, under those of the call itself. `hasWholeEnv`: those alone.
+ */
+export async function readyToSend(
+  engine: Engine,
+  runtime: SandboxRuntime,
+  audit: AuditContext,
+  { env, hasWholeEnv = false }: { env?: Record<string, string> | undefined; hasWholeEnv?: boolean | undefined } = {},
+): Promise<Record<string, string> | undefined> {
+  await requireCpuTime(engine, runtime, audit);
+  return hasWholeEnv ? env : guestEnv(engine, runtime, env);
+}
+
+async function guestEnv(
   engine: Engine,
   runtime: SandboxRuntime,
   ofCall: Record<string, string> = {},
@@ -233,9 +246,11 @@ export async function exec(
   audit: AuditContext,
   options: ExecOptions = {},
 ): Promise<ExecOutcome & WakeReport> {
-  await requireCpuTime(engine, runtime, audit);
   const { onWoke, onWaiting, onStarted, onOutput, onJob, signal } = options;
-  const env = options.hasWholeEnv ? request.env : await guestEnv(engine, runtime, request.env);
+  const { env: ofCall } = request;
+  const env = await runtime.inOrder(() =>
+    readyToSend(engine, runtime, audit, { env: ofCall, hasWholeEnv: options.hasWholeEnv }),
+  );
   // Output of a script that runs before its wake is committed is held back until then.
   let heldOutput: OutputChunk[] | null = [];
   const { answer, woken } = await sendToProcess(
@@ -279,9 +294,8 @@ export async function evaluateInSandbox(
   audit: AuditContext,
   { onWoke, ...options }: Pick<ExecOptions, 'onWoke' | 'onWaiting' | 'onStarted' | 'signal' | 'isPatient'> = {},
 ): Promise<EvalOutcome & WakeReport> {
-  await requireCpuTime(engine, runtime, audit);
   const { isPatient: _, ...followed } = options;
-  const env = await guestEnv(engine, runtime, request.env);
+  const env = await runtime.inOrder(() => readyToSend(engine, runtime, audit, { env: request.env }));
   const send = (process: InstanceProcess) =>
     process.eval({ ...request, env, mostMs: engine.config.maxCallMs }, followed);
   const patience = patienceOf(request.timeoutMs, options);

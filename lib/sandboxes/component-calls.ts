@@ -5,7 +5,7 @@
 import { notePart } from '../base/timing.ts';
 import type { ComponentLog, ComponentProgress } from '../workers/protocol/component-call.ts';
 import type { InstanceProcess } from '../workers/protocol/instance.ts';
-import { afterTimeout, guestEnv, patienceOf, requireCpuTime, sendToProcess } from './calls.ts';
+import { afterTimeout, patienceOf, readyToSend, sendToProcess } from './calls.ts';
 import type { ComponentRecords } from './component-records.ts';
 import type { ComponentRequests, PreparedCall } from './component-requests.ts';
 import type { Engine } from './engine.ts';
@@ -30,9 +30,10 @@ export async function callWorkbook(
 ): Promise<WorkbookCallOutcome & WakeReport> {
   const { requests, records } = parts;
   const { onWoke, onProgress, signal } = options;
-  const prepared = await requests.prepare(runtime, call, audit.trigger);
-  await requireCpuTime(engine, runtime, audit);
-  const env = await guestEnv(engine, runtime);
+  const { prepared, env } = await runtime.inOrder(async () => {
+    const prepared = await requests.prepare(runtime, call, audit.trigger);
+    return { prepared, env: await readyToSend(engine, runtime, audit) };
+  });
   // Progress of a call that runs before its wake is committed is held back until then.
   let held: ComponentProgress[] | null = [];
   const tell = (progress: ComponentProgress) => onProgress?.(named(prepared, progress));

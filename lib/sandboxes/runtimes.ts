@@ -52,6 +52,8 @@ export class SandboxRuntime {
   /** Resolves once the row of a dead process is settled. */
   settling: Promise<void> | null = null;
   holders = 0;
+  /** What calls ask before they are sent; the last of it. */
+  #asked: Promise<unknown> = Promise.resolve();
   #drained: (() => void)[] = [];
 
   readonly #operationChanged: (id: InstanceId) => void;
@@ -139,6 +141,17 @@ export class SandboxRuntime {
       !this.verbs.isLocked() &&
       this.#leases.isFree
     );
+  }
+
+  /**
+   * Runs `ask`, what a call asks before it is sent, at once. Answers only after all that was asked before, in whatever
+   * order the registry does: calls take their turns in the order they came.
+   */
+  inOrder<T>(ask: () => Promise<T>): Promise<T> {
+    const answer = ask();
+    const inTurn = Promise.allSettled([this.#asked, answer]).then(() => answer);
+    this.#asked = inTurn.catch(() => undefined);
+    return inTurn;
   }
 
   callStarted(): void {
