@@ -258,7 +258,7 @@ test.runIf(canMount)('a spool on a disk of its own costs no series, and keeps wh
   }
   const series = filesIn(join(root, 'store')).map((path) => /^replica\/a\/([^/]+)\//.exec(path)?.[1]);
   expect(new Set(series.filter((name) => name !== undefined)).size).toBe(1);
-  expect(server.output()).not.toContain('segments were not merged');
+  expect(server.output()).not.toMatch(/segments were not merged|what is to be merged was not kept/);
   // Of the minute that is under way; what is of one before is merged.
   await vi.waitFor(async () => {
     await put('f.txt', 'four');

@@ -19,10 +19,11 @@ import { ReplicaWatch } from '../health/replica-watch.ts';
 import type { ReplicaOfTenants } from '../jobs/tenant-replica.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { bySeries, lackingInLevels } from '../replication/bundle-cover.ts';
+import { lackingInLevels, mergeLacking } from '../replication/bundle-cover.ts';
 import { TenantBundles } from '../replication/bundle-reader.ts';
 import { BundleWriter } from '../replication/bundle-writer.ts';
 import { Cutter } from '../replication/cutter.ts';
+import { MinuteBundles } from '../replication/minute-bundles.ts';
 import { removeBundlesOf, removeReplicaOf } from '../replication/replica-removal.ts';
 import { ReplicaTraffic } from '../replication/replica-traffic.ts';
 import { Replicator } from '../replication/replicator.ts';
@@ -117,16 +118,6 @@ export async function createReplica(
   const steady = new SteadyClock(clock, join(config.dataFolder, 'replica', 'clock'));
   const traffic = new ReplicaTraffic(() => performance.now());
   const isFolder = parseStoreUrl(watched.url).driver === 'file';
-  const levels: SegmentLevels = new SegmentLevels({
-    traffic,
-    onMerged: (segments) => bundles?.merged(segments),
-    folder: join(config.dataFolder, 'replica', 'levels'),
-    store: watched.background,
-    cutter,
-    clock: steady,
-    log,
-    keptBytes: config.store.spoolBytes * KEPT_SHARE,
-  });
   const bundles = isFolder
     ? null
     : new BundleWriter({
@@ -135,11 +126,21 @@ export async function createReplica(
         clock: steady,
         log,
         term: host.term,
-        lacking: (segments) => lackingInLevels(watched.background, segments),
-        merge: (segments) => {
-          for (const own of bySeries(segments)) levels.add(1, own);
-        },
+        lacking: (...of) => lackingInLevels(watched.background, ...of),
+        merge: (segments) => mergeLacking(levels, segments),
       });
+  const minutes = bundles === null ? null : new MinuteBundles({ bundles, traffic });
+  const levels: SegmentLevels = new SegmentLevels({
+    traffic,
+    ...(minutes && { minutes }),
+    onMerged: (segments) => bundles?.merged(segments),
+    folder: join(config.dataFolder, 'replica', 'levels'),
+    store: watched.background,
+    cutter,
+    clock: steady,
+    log,
+    keptBytes: config.store.spoolBytes * KEPT_SHARE,
+  });
   const uploads = new SegmentUploads({
     store: watched.foreground,
     log,
@@ -293,6 +294,7 @@ export async function createReplica(
       await keeper?.stop();
       await uploads.stop(config.drainMs);
       await bundles?.stop();
+      await minutes?.stop();
       await levels.stop();
       await cutter.close();
       await classes.close();

@@ -1,17 +1,17 @@
 /**
  * What leaves the bundles of a replica with time. A bundle goes as a whole, once everything in it is in segments of
- * higher levels that are as old as every commit is kept, and the store has; or nothing can be made of it any more. What
- * was not merged is, so that this day comes.
+ * higher levels that are as old as every commit is kept (of minutes: as minutes are), and the store has; or nothing can
+ * be made of it any more. What was not merged is, so that this day comes.
  */
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { ReplicaKeeps } from '../base/replica-retention.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
-import { bySeries, lackingInLevels, OwnObjects } from './bundle-cover.ts';
+import { lackingInLevels, mergeLacking, OwnObjects } from './bundle-cover.ts';
 import { type BundledSegment, type BundleIndex, isObjectLost } from './bundle-format.ts';
-import { ALL_BUNDLES, compareBundles, minuteMs, minuteOf } from './bundle-names.ts';
+import { ALL_BUNDLES, type BundlePlace, compareBundles, minuteMs, minuteOf } from './bundle-names.ts';
 import { bundlesOf, type ListedBundle, manyAtOnce, readIndex, TenantBundles } from './bundle-reader.ts';
-import type { MergedLevel, StoredSegment } from './level-groups.ts';
+import type { SegmentLevels } from './segment-levels.ts';
 
 /** What is younger is merged by whoever ships it, in minutes. */
 const LATE = 120;
@@ -21,7 +21,7 @@ export interface BundleAgingParts {
   store: Pick<ObjectStore, 'list' | 'head' | 'open'>;
   /** Removes an object, and every version of it that the store keeps. */
   remove: (name: string) => Promise<unknown>;
-  levels: { add(level: MergedLevel, segments: readonly StoredSegment[]): void };
+  levels: Pick<SegmentLevels, 'add'>;
   keeps: Pick<ReplicaKeeps, 'commitsMs' | 'minutesMs'>;
   nowMs: number;
   log: Logger;
@@ -30,15 +30,14 @@ export interface BundleAgingParts {
 
 /** One round of all tenants; returns how many bundles went. Throws what the store throws. */
 export async function ageBundles(parts: BundleAgingParts): Promise<number> {
-  const { store, nowMs, keeps, isOver } = parts;
-  const lastMinute = minuteOf(nowMs - keeps.commitsMs) - 1;
+  const { store, nowMs, isOver } = parts;
   const tenants = new Map<string, ListedBundle[]>();
   for await (const page of store.list(ALL_BUNDLES)) {
     if (isOver()) return 0;
     for (const bundle of bundlesOf(page)) {
       const old = tenants.get(bundle.tenant) ?? [];
       tenants.set(bundle.tenant, old);
-      if (bundle.minute <= lastMinute) old.push(bundle);
+      if (bundle.minute < minuteOf(nowMs - keptMs(parts, bundle))) old.push(bundle);
     }
   }
   let removed = 0;
@@ -57,6 +56,9 @@ export async function ageBundles(parts: BundleAgingParts): Promise<number> {
   return removed;
 }
 
+/** As long as what is in it is kept, whatever has it too. */
+const keptMs = ({ keeps }: BundleAgingParts, { level }: BundlePlace) => [keeps.commitsMs, keeps.minutesMs][level] ?? 0;
+
 async function isUseless(parts: BundleAgingParts, objects: OwnObjects, bundle: ListedBundle): Promise<boolean> {
   const { store, keeps, nowMs } = parts;
   const index = await read(parts, bundle);
@@ -64,7 +66,7 @@ async function isUseless(parts: BundleAgingParts, objects: OwnObjects, bundle: L
   if (index === null) return minuteMs(bundle.minute) < nowMs - keeps.minutesMs && (await read(parts, bundle)) === null;
   for (const segment of index.segments) {
     const cover = await objects.coverOf(segment);
-    const isCovered = cover !== null && cover.at < nowMs - keeps.commitsMs && (await objects.isThere(cover));
+    const isCovered = cover !== null && cover.at < nowMs - keptMs(parts, bundle) && (await objects.isThere(cover));
     if (!isCovered && !(await hasNoBase(store, objects, segment))) return false;
   }
   return true;
@@ -96,7 +98,6 @@ async function mergeLate(parts: BundleAgingParts, tenant: string): Promise<void>
   const bundles = new TenantBundles(store, tenant, { nowMs: () => nowMs });
   const newest = await bundles.newest();
   if (newest === null) return;
-  const { segments } = await bundles.inMinutes(newest.since, minuteOf(nowMs) - LATE);
-  const lacking = await lackingInLevels(store, segments);
-  for (const own of bySeries(lacking)) if (!parts.isOver()) levels.add(1, own);
+  const lacking = await lackingInLevels(store, bundles, newest.since, minuteOf(nowMs) - LATE);
+  if (!parts.isOver()) mergeLacking(levels, lacking);
 }

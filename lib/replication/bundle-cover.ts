@@ -1,8 +1,10 @@
 /** Which segments of bundles are in segments of higher levels, which lie by themselves. */
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import type { BundledSegment } from './bundle-format.ts';
-import { manyAtOnce } from './bundle-reader.ts';
+import type { BundleLevel } from './bundle-names.ts';
+import { manyAtOnce, type TenantBundles } from './bundle-reader.ts';
 import { parseSegmentName, replicaPrefix, type SegmentSeries, seriesName } from './replica-names.ts';
+import type { SegmentLevels } from './segment-levels.ts';
 import { coverOf, type ListedSegment } from './series-cover.ts';
 
 /** What lies by itself of one series. */
@@ -26,7 +28,8 @@ export class OwnObjects {
 
   /** The object of a higher level that has everything in a segment of a bundle, as lists say; null: there is none. */
   async coverOf(segment: BundledSegment): Promise<ListedSegment | null> {
-    return (await this.#of(segment.id)).get(seriesName(segment.series))?.coverOf(segment) ?? null;
+    // What lies by itself is a cover of a minute in a bundle as well.
+    return (await this.#of(segment.id)).get(seriesName(segment.series))?.coverOf({ ...segment, level: 0 }) ?? null;
   }
 
   /** Whether a list has a base of a series: nothing can be made of it otherwise. */
@@ -65,21 +68,45 @@ export class OwnObjects {
   }
 }
 
-/** Those segments of bundles that no object of a higher level has. Throws what the store throws. */
+/**
+ * What bundles of some minutes have, both included, that no object of level 1 has: minutes, and the commits that are in
+ * none. Throws what the store throws.
+ */
 export async function lackingInLevels(
   store: Pick<ObjectStore, 'list' | 'head'>,
-  segments: readonly BundledSegment[],
+  bundles: Pick<TenantBundles, 'inMinutes'>,
+  from: number,
+  to: number,
 ): Promise<BundledSegment[]> {
   const objects = new OwnObjects(store);
-  const covers = await manyAtOnce(segments, (segment) => objects.coverOf(segment));
-  return segments.filter((_, at) => covers[at] === null);
+  const lacking = async (level: BundleLevel) => {
+    const { segments } = await bundles.inMinutes(level, from, to);
+    const covers = await manyAtOnce(segments, (segment) => objects.coverOf(segment));
+    return segments.filter((_, at) => covers[at] === null);
+  };
+  const minutes = await lacking(1);
+  const byItsSeries = new Map<string, BundledSegment[]>();
+  for (const minute of minutes) byItsSeries.set(keyOf(minute), [...(byItsSeries.get(keyOf(minute)) ?? []), minute]);
+  const isIn = (commit: BundledSegment) =>
+    byItsSeries.get(keyOf(commit))?.some(({ min, max }) => min <= commit.min && commit.max <= max) ?? false;
+  return [...minutes, ...(await lacking(0)).filter((commit) => !isIn(commit))];
 }
 
-/** Segments by their series, each of them once and in order. */
-export function bySeries(segments: readonly BundledSegment[]): BundledSegment[][] {
+/** Has merged what lacks an object of level 1: minutes to spans of them, and commits to minutes. */
+export function mergeLacking(levels: Pick<SegmentLevels, 'add'>, segments: readonly BundledSegment[]): void {
+  for (const level of [1, 0]) {
+    const own = bySeries(segments.filter((segment) => segment.level === level));
+    for (const one of own) levels.add(level === 1 ? 'span' : 'minute', one);
+  }
+}
+
+const keyOf = ({ id, series }: BundledSegment) => `${id} ${seriesName(series)}`;
+
+/** Segments of a level by their series, each of them once and in order. */
+function bySeries(segments: readonly BundledSegment[]): BundledSegment[][] {
   const found = new Map<string, Map<number, BundledSegment>>();
   for (const segment of segments) {
-    const key = `${segment.id} ${seriesName(segment.series)}`;
+    const key = keyOf(segment);
     const known = found.get(key) ?? new Map<number, BundledSegment>();
     found.set(key, known.set(segment.min, segment));
   }

@@ -27,8 +27,10 @@ export interface BundledSegment extends SegmentPlace {
 export interface BundleIndex {
   readonly name: string;
   readonly place: BundlePlace;
-  /** Whatever bundles of minutes before this one have is in segments of level 1 as well. */
+  /** Whatever bundles of minutes before this one have is in objects of level 1 as well, each by itself. */
   readonly since: number;
+  /** Whatever was committed in minutes before this one is in such an object, or in a bundle of minutes. */
+  readonly merged: number;
   /** The bundle of the tenant that the same process wrote before; null: none. */
   readonly previous: string | null;
   readonly segments: readonly BundledSegment[];
@@ -50,6 +52,8 @@ const indexSchema = z.object({
   term: count,
   token: z.string(),
   since: count,
+  /** Those of before have it not, and no bundles of minutes. */
+  merged: count.optional(),
   previous: z.string().nullable(),
   /** Sandbox, and the term and token of its series. */
   series: z.array(z.tuple([z.string().regex(/^[a-z0-9_][a-z0-9_-]{0,62}$/), count, z.string()])),
@@ -57,21 +61,21 @@ const indexSchema = z.object({
   segments: z.array(z.tuple([count, z.int().positive(), z.int().positive(), count, z.int().positive(), count])),
 });
 
-/** The head and the index of a bundle. `since`, `previous`: as in `BundleIndex`. */
+/** The head and the index of a bundle. `known`: as in `BundleIndex`. */
 export function encodeIndex(
   { tenant, minute, mark }: BundlePlace,
-  { since, previous }: Pick<BundleIndex, 'since' | 'previous'>,
+  known: Pick<BundleIndex, 'since' | 'merged' | 'previous'>,
   entries: readonly BundleEntry[],
 ): Buffer {
   const series: [string, number, string][] = [];
-  const known = new Map<string, number>();
+  const places = new Map<string, number>();
   const segments = entries.map(({ id, series: { term, token }, min, max, timeMs, bytes, crc }) => {
     const key = `${id} ${term} ${token}`;
-    const at = known.get(key) ?? series.push([id, term, token]) - 1;
-    known.set(key, at);
+    const at = places.get(key) ?? series.push([id, term, token]) - 1;
+    places.set(key, at);
     return [at, min, max, timeMs, bytes, crc];
   });
-  const index = Buffer.from(JSON.stringify({ tenant, minute, ...mark, since, previous, series, segments }));
+  const index = Buffer.from(JSON.stringify({ tenant, minute, ...mark, ...known, series, segments }));
   const head = Buffer.alloc(BUNDLE_HEAD_BYTES);
   head.write(MAGIC, 0, 'latin1');
   head.writeUInt32BE(index.length, LENGTH_AT);
@@ -105,11 +109,10 @@ export function decodeIndex(name: string, head: Buffer, index: Buffer, bytes: nu
   }
   const read = indexSchema.safeParse(JSON.parse(index.toString()));
   if (!read.success) throw badBundle(name, 'its index says what cannot be');
-  const { tenant, minute, term, token, since, previous, series, segments } = read.data;
+  const { tenant, minute, term, token, since, merged = since, previous, series, segments } = read.data;
   const place = parseBundleName(name);
-  if (place === null || bundleName({ tenant, minute, mark: { term, token } }) !== name) {
-    throw badBundle(name, `it is that of ${bundleName({ tenant, minute, mark: { term, token } })}`);
-  }
+  const said = bundleName({ tenant, level: place?.level ?? 0, minute, mark: { term, token } });
+  if (place === null || said !== name) throw badBundle(name, `it is that of ${said}`);
   const found: BundledSegment[] = [];
   let at = BUNDLE_HEAD_BYTES + index.length;
   for (const [of, min, max, timeMs, length, crc] of segments) {
@@ -119,11 +122,11 @@ export function decodeIndex(name: string, head: Buffer, index: Buffer, bytes: nu
     }
     const own: SegmentSeries = { term: ofTerm, token: ofToken };
     const bundled = { name, at, bytes: length, crc };
-    found.push({ id, series: own, level: 0, min, max, timeMs, bytes: length, bundled });
+    found.push({ id, series: own, level: place.level, min, max, timeMs, bytes: length, bundled });
     at += length;
   }
   if (at !== bytes) throw badBundle(name, `it has ${bytes} bytes instead of ${at}`);
-  return { name, place, since, previous, segments: found, bytes };
+  return { name, place, since, merged, previous, segments: found, bytes };
 }
 
 /** The error of what is no bundle, or a damaged one. `why` is a clause; `part`: the segment that is damaged alone. */

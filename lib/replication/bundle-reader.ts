@@ -17,6 +17,7 @@ import {
   isObjectLost,
 } from './bundle-format.ts';
 import {
+  type BundleLevel,
   type BundlePart,
   type BundlePlace,
   bundlePrefix,
@@ -29,8 +30,9 @@ import {
 /** Read of each bundle at first: the whole index of some hundred segments. */
 const FIRST_BYTES = 16 * 1024;
 const AT_ONCE = 16;
-/** So many minutes are listed one by one, so many hours hour by hour. */
-const MOST_MINUTES = 6;
+/** So many minutes are listed one by one: of minutes there are few in an hour. */
+const MOST_MINUTES: Readonly<Record<BundleLevel, number>> = { 0: 6, 1: 1 };
+/** So many hours are listed hour by hour. */
 const MOST_HOURS = 36;
 /** How far a writer's clock may be before that of a reader, in minutes. */
 const AHEAD = 60;
@@ -92,10 +94,10 @@ export class TenantBundles {
     return this.#newest;
   }
 
-  /** What is in bundles of the minutes `from` to `to`, both included. Throws `storage_unavailable`. */
-  async inMinutes(from: number, to: number): Promise<FoundInBundles> {
-    const listed = (await this.#listedIn(from, Math.min(to, minuteOf(this.#nowMs()) + AHEAD))).filter(
-      ({ minute }) => minute >= from && minute <= to,
+  /** What bundles of a level have of the minutes `from` to `to`, both included. Throws `storage_unavailable`. */
+  async inMinutes(level: BundleLevel, from: number, to: number): Promise<FoundInBundles> {
+    const listed = (await this.#listedIn(level, from, Math.min(to, minuteOf(this.#nowMs()) + AHEAD))).filter(
+      (bundle) => bundle.level === level && bundle.minute >= from && bundle.minute <= to,
     );
     const found = await manyAtOnce(listed, (bundle) => this.#soundIndexOf(bundle));
     const indexes = found.filter((index) => index !== null);
@@ -114,14 +116,16 @@ export class TenantBundles {
   async #findNewest(): Promise<BundleIndex | null> {
     const now = minuteOf(this.#nowMs());
     const [hour, day] = [60, 24 * 60];
+    const of = { tenant: this.#tenant, level: 0 } as const;
     const prefixes = [
-      ...[now + 1, now, now - 1].map((minute) => bundlePrefix(this.#tenant, minute, 'minute')),
-      ...[now, now - hour].map((minute) => bundlePrefix(this.#tenant, minute, 'hour')),
-      ...[now, now - day].map((minute) => bundlePrefix(this.#tenant, minute, 'day')),
+      ...[now + 1, now, now - 1].map((minute) => bundlePrefix(of, minute, 'minute')),
+      ...[now, now - hour].map((minute) => bundlePrefix(of, minute, 'hour')),
+      ...[now, now - day].map((minute) => bundlePrefix(of, minute, 'day')),
       tenantPrefix(this.#tenant),
     ];
     for (const prefix of prefixes) {
-      for (const bundle of (await this.#listed(prefix)).sort(compareBundles).reverse()) {
+      const listed = (await this.#listed(prefix)).filter(({ level }) => level === 0);
+      for (const bundle of listed.sort(compareBundles).reverse()) {
         const index = await this.#soundIndexOf(bundle);
         if (index !== null) return index;
       }
@@ -129,14 +133,15 @@ export class TenantBundles {
     return null;
   }
 
-  async #listedIn(from: number, to: number): Promise<ListedBundle[]> {
+  async #listedIn(level: BundleLevel, from: number, to: number): Promise<ListedBundle[]> {
     if (from > to) return [];
     const prefixes = new Set<string>();
+    const of = { tenant: this.#tenant, level };
     const hours = Math.floor(to / 60) - Math.floor(from / 60) + 1;
-    if (to - from < MOST_MINUTES) {
-      for (let minute = from; minute <= to; minute += 1) prefixes.add(bundlePrefix(this.#tenant, minute, 'minute'));
+    if (to - from < MOST_MINUTES[level]) {
+      for (let minute = from; minute <= to; minute += 1) prefixes.add(bundlePrefix(of, minute, 'minute'));
     } else if (hours <= MOST_HOURS) {
-      for (let at = 0; at < hours; at += 1) prefixes.add(bundlePrefix(this.#tenant, from + at * 60, 'hour'));
+      for (let at = 0; at < hours; at += 1) prefixes.add(bundlePrefix(of, from + at * 60, 'hour'));
     } else prefixes.add(tenantPrefix(this.#tenant));
     return (await Promise.all([...prefixes].map((prefix) => this.#listed(prefix)))).flat();
   }

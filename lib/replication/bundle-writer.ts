@@ -11,19 +11,27 @@ import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { isCode } from '../storage/files.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
-import { type BundledSegment, bundleParts, encodeIndex } from './bundle-format.ts';
-import { type BundlePart, bundleName, minuteOf, parseBundleName } from './bundle-names.ts';
+import { type BundledSegment, type BundleIndex, bundleParts, encodeIndex } from './bundle-format.ts';
+import {
+  type BundleLevel,
+  type BundlePart,
+  type BundlePlace,
+  bundleName,
+  minuteOf,
+  parseBundleName,
+} from './bundle-names.ts';
 import { TenantBundles } from './bundle-reader.ts';
 import { BundleUnmade } from './bundle-unmade.ts';
 import type { StoredSegment } from './level-groups.ts';
-import { newSeries, seriesName } from './replica-names.ts';
+import { PendingMinutes } from './pending-minutes.ts';
+import { newSeries } from './replica-names.ts';
 import { SegmentGone } from './segment-gone.ts';
 import type { SpooledSegment } from './spooled-segment.ts';
 
 /** Bytes of a bundle, about: one request stores it. */
-const MOST_BYTES = 4 * 1024 * 1024;
+export const MOST_BUNDLE_BYTES = 4 * 1024 * 1024;
 /** A segment with more goes by itself. */
-const MOST_SEGMENT_BYTES = 1024 * 1024;
+export const MOST_BUNDLED_BYTES = 1024 * 1024;
 
 export interface BundleWriterParts {
   /** Fails soon while it is away. */
@@ -35,8 +43,8 @@ export interface BundleWriterParts {
   log: Logger;
   /** The term of this host. */
   term: number;
-  /** Those of segments in bundles that no segment of level 1 has. Throws what the store throws. */
-  lacking: (segments: readonly BundledSegment[]) => Promise<BundledSegment[]>;
+  /** What of some minutes, both included, no object of level 1 has. Throws what the store throws. */
+  lacking: (bundles: TenantBundles, from: number, to: number) => Promise<BundledSegment[]>;
   /** Has them merged. */
   merge: (segments: readonly BundledSegment[]) => void;
 }
@@ -44,8 +52,10 @@ export interface BundleWriterParts {
 /** What is known of one tenant's bundles. */
 interface Book {
   previous: string | null;
-  /** By minute: the segments in bundles that no segment of level 1 has. */
-  readonly pending: Map<number, Set<string>>;
+  /** What no object of level 1 has. */
+  readonly pending: PendingMinutes;
+  /** What no bundle of minutes has either. */
+  readonly unmerged: PendingMinutes;
   /** The first minute of what an earlier process left; null: nothing. */
   left: number | null;
   isOver: boolean;
@@ -81,7 +91,7 @@ export class BundleWriter {
 
   /** Whose bundles a segment may be in; null: it goes by itself. */
   tenantFor({ id, level, bytes }: SpooledSegment): string | null {
-    return level === 0 && bytes <= MOST_SEGMENT_BYTES ? (this.#tenants.get(id) ?? null) : null;
+    return level === 0 && bytes <= MOST_BUNDLED_BYTES ? (this.#tenants.get(id) ?? null) : null;
   }
 
   /**
@@ -95,7 +105,7 @@ export class BundleWriter {
     let sum = 0;
     for (const segments of waiting) {
       for (const segment of segments) {
-        const fits = sum + segment.bytes <= MOST_BYTES;
+        const fits = sum + segment.bytes <= MOST_BUNDLE_BYTES;
         if (!fits || this.tenantFor(segment) === null || minuteOf(segment.timeMs) !== minute) break;
         chosen.push(segment);
         sum += segment.bytes;
@@ -114,14 +124,50 @@ export class BundleWriter {
     segments: readonly SpooledSegment[],
     signal: AbortSignal,
   ): Promise<{ parts: BundlePart[]; bytes: number }> {
-    const { store, clock, term, folder } = this.#parts;
     const book = await this.#bookOf(tenant, signal);
     const minute = minuteOf(segments[0]?.timeMs ?? 0);
-    const place = { tenant, minute, mark: newSeries(term, clock.now()) };
+    const { pending, unmerged, left, previous } = book;
+    const known = {
+      since: Math.min(left ?? minute, pending.first(minute)),
+      merged: Math.min(left ?? minute, unmerged.first(minute)),
+      previous,
+    };
+    const sent = await this.#send(this.#placeOf(tenant, 0, minute), known, segments, signal);
+    book.previous = sent.name;
+    for (const segment of segments) {
+      pending.add(segment);
+      unmerged.add(segment);
+    }
+    return sent;
+  }
+
+  /** The same of the minutes of sandboxes, each merged. */
+  sendMinutes(
+    tenant: string,
+    minutes: readonly SpooledSegment[],
+    signal: AbortSignal,
+  ): Promise<{ parts: BundlePart[]; bytes: number }> {
+    const minute = minuteOf(minutes[0]?.timeMs ?? 0);
+    const known = { since: minute, merged: minute, previous: null };
+    return this.#send(this.#placeOf(tenant, 1, minute), known, minutes, signal);
+  }
+
+  #placeOf(tenant: string, level: BundleLevel, minute: number): BundlePlace {
+    const { term, clock } = this.#parts;
+    return { tenant, level, minute, mark: newSeries(term, clock.now()) };
+  }
+
+  async #send(
+    place: BundlePlace,
+    known: Pick<BundleIndex, 'since' | 'merged' | 'previous'>,
+    segments: readonly SpooledSegment[],
+    signal: AbortSignal,
+  ): Promise<{ name: string; parts: BundlePart[]; bytes: number }> {
+    const { store, folder } = this.#parts;
     const name = bundleName(place);
     const bodies = await Promise.all(segments.map(bodyOf));
     const entries = segments.map((segment, at) => ({ ...segment, crc: crc32(bodies[at] ?? '') }));
-    const index = encodeIndex(place, { since: sinceOf(book, minute), previous: book.previous }, entries);
+    const index = encodeIndex(place, known, entries);
     this.#files += 1;
     const path = join(folder, `${this.#files}`);
     try {
@@ -130,28 +176,29 @@ export class BundleWriter {
         throw new BundleUnmade(error);
       });
       await store.upload(name, path, { signal });
-      book.previous = name;
-      const pending = book.pending.get(minute) ?? new Set();
-      book.pending.set(minute, pending);
-      for (const segment of segments) pending.add(keyOf(segment));
-      return { parts: bundleParts(name, index.length, entries), bytes: whole.length };
+      return { name, parts: bundleParts(name, index.length, entries), bytes: whole.length };
     } finally {
       await unlinkFile(path).catch(() => undefined);
     }
   }
 
-  /** Segments of one sandbox are in one of level 1, which the store has. */
+  /** Segments of one sandbox are in an object of level 1, which the store has. */
   merged(segments: readonly StoredSegment[]): void {
     for (const segment of segments) {
       const tenant = segment.bundled === undefined ? null : parseBundleName(segment.bundled.name)?.tenant;
       if (!tenant) continue;
-      void this.#books.get(tenant)?.then(({ pending }) => {
-        const minute = minuteOf(segment.timeMs);
-        const keys = pending.get(minute);
-        keys?.delete(keyOf(segment));
-        if (keys?.size === 0) pending.delete(minute);
+      void this.#books.get(tenant)?.then(({ pending, unmerged }) => {
+        pending.remove(segment);
+        unmerged.remove(segment);
       });
     }
+  }
+
+  /** Segments of one sandbox of a tenant are in a bundle of minutes, which the store has. */
+  gathered(tenant: string, segments: readonly StoredSegment[]): void {
+    void this.#books.get(tenant)?.then(({ unmerged }) => {
+      for (const segment of segments) unmerged.remove(segment);
+    });
   }
 
   /** A sandbox is forgotten: nothing more of its tenant is merged from bundles that an earlier process left. */
@@ -178,7 +225,8 @@ export class BundleWriter {
     const { store, clock } = this.#parts;
     const bundles = new TenantBundles(store, tenant, { nowMs: () => clock.now(), signal });
     const newest = await bundles.newest();
-    const book: Book = { previous: null, pending: new Map(), left: newest?.since ?? null, isOver: false };
+    const [pending, unmerged] = [new PendingMinutes(), new PendingMinutes()];
+    const book: Book = { previous: null, pending, unmerged, left: newest?.since ?? null, isOver: false };
     if (newest !== null) {
       const looking = this.#takeOver(bundles, book, newest.place.minute).catch((error: unknown) =>
         this.#parts.log.warn({ tenant, error: messageOf(error) }, 'what is left in bundles was not looked through'),
@@ -191,23 +239,16 @@ export class BundleWriter {
 
   async #takeOver(bundles: TenantBundles, book: Book, last: number): Promise<void> {
     if (book.left === null) return;
-    const { segments } = await bundles.inMinutes(book.left, last);
-    const lacking = await this.#parts.lacking(segments);
+    const lacking = await this.#parts.lacking(bundles, book.left, last);
     if (this.#isStopped || book.isOver) return;
     for (const segment of lacking) {
-      const minute = minuteOf(segment.timeMs);
-      book.pending.set(minute, (book.pending.get(minute) ?? new Set()).add(keyOf(segment)));
+      book.pending.add(segment);
+      if (segment.level === 0) book.unmerged.add(segment);
     }
     book.left = null;
     this.#parts.merge(lacking);
   }
 }
-
-/** The first minute of which a bundle has something that no segment of level 1 has. */
-const sinceOf = ({ pending, left }: Book, minute: number) => Math.min(minute, left ?? minute, ...pending.keys());
-
-const keyOf = ({ id, series, min }: Pick<StoredSegment, 'id' | 'series' | 'min'>) =>
-  `${id} ${seriesName(series)} ${min}`;
 
 async function bodyOf({ id, path, bytes }: SpooledSegment): Promise<Buffer> {
   const body = await readFile(path).catch((error: unknown) => {

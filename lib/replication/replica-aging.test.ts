@@ -8,7 +8,7 @@ import type { ListedObject, ObjectStore } from '../storage/object-store/object-s
 import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { DRAWS_ALL, partOf, ROUND } from '../testing/draw.ts';
 import { Cutter } from './cutter.ts';
-import type { StoredSegment } from './level-groups.ts';
+import type { MergeStep, StoredSegment } from './level-groups.ts';
 import { LtxWriter } from './ltx-writer.ts';
 import { mergeSegments } from './merge.ts';
 import { ageReplicaOf, type ReplicaAgingParts } from './replica-aging.ts';
@@ -34,7 +34,7 @@ let series: SegmentSeries;
 let beganMs: number;
 /** The file after each segment. */
 const states = new Map<number, Buffer>();
-const late: [level: number, spans: number[][]][] = [];
+const late: [step: MergeStep, spans: number[][]][] = [];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-aging-'));
@@ -123,8 +123,8 @@ function age(
   const keeps = parseRetention(DEFAULT_RETENTION);
   if (keeps === null) throw new Error(DEFAULT_RETENTION);
   const levels = {
-    add: (level: number, segments: readonly StoredSegment[]) => {
-      if (segments.length > 0) late.push([level, segments.map(({ min, max }) => [min, max])]);
+    add: (step: MergeStep, segments: readonly StoredSegment[]) => {
+      if (segments.length > 0) late.push([step, segments.map(({ min, max }) => [min, max])]);
     },
   };
   const remove = (name: string) => ('remove' in of ? (of as ObjectStore) : store).remove(name);
@@ -202,7 +202,7 @@ test('what a minute or an hour lacks is merged later, by the times in the segmen
   await age(0.2);
   expect(late).toEqual([
     [
-      1,
+      'minute',
       [
         [8, 8],
         [9, 9],

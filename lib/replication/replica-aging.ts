@@ -8,7 +8,7 @@ import { makeFolder, removeTree } from '../base/effects.ts';
 import type { ReplicaKeeps } from '../base/replica-retention.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import type { Cutter } from './cutter.ts';
-import type { MergedLevel, StoredSegment } from './level-groups.ts';
+import type { MergeStep, StoredSegment } from './level-groups.ts';
 import {
   BASE_LEVEL,
   begunMs,
@@ -33,7 +33,7 @@ export interface ReplicaAgingParts {
   /** Removes an object, and every version of it that the store keeps. */
   remove: (name: string) => Promise<unknown>;
   cutter: Pick<Cutter, 'merge'>;
-  levels: { add(level: MergedLevel, segments: readonly StoredSegment[]): void };
+  levels: { add(step: MergeStep, segments: readonly StoredSegment[]): void };
   /** Absolute, for what is brought. */
   tmp: string;
   keeps: ReplicaKeeps;
@@ -140,7 +140,10 @@ async function mergeInStore(
 
 /** Has merged what was left out: by a stop, or by failures. */
 async function addLate({ store, levels, nowMs, isOver }: ReplicaAgingParts, segments: readonly ListedSegment[]) {
-  for (const level of [1, 2] as const) {
+  for (const [step, level] of [
+    ['minute', 1],
+    ['hour', 2],
+  ] as const) {
     const late = lackingIn(segments, level).filter(({ at }) => at < nowMs - LATE_MS);
     const found: StoredSegment[] = [];
     for (const { name, at: _, ...segment } of late.slice(0, MOST_LATE)) {
@@ -148,7 +151,7 @@ async function addLate({ store, levels, nowMs, isOver }: ReplicaAgingParts, segm
       found.push({ ...segment, timeMs: (await readSegmentHead(store, name)).timeMs });
     }
     // The last minute, or hour, of those may go on in what was not looked at.
-    levels.add(level, found);
+    levels.add(step, found);
   }
 }
 

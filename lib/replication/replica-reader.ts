@@ -8,9 +8,7 @@ import { isWinterdockError } from '../base/errors.ts';
 import { parseStoreUrl } from '../base/store-url.ts';
 import { discard } from '../storage/files.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
-import type { BundledSegment } from './bundle-format.ts';
-import { minuteOf } from './bundle-names.ts';
-import { bringPart, type FoundInBundles, type TenantBundles } from './bundle-reader.ts';
+import { bringPart, type TenantBundles } from './bundle-reader.ts';
 import { badSegment, decodeHeader, HEADER_BYTES } from './ltx-header.ts';
 import { type Rebuilt, rebuild } from './rebuild.ts';
 import {
@@ -25,21 +23,13 @@ import {
   seriesName,
 } from './replica-names.ts';
 import { type SegmentBytes, streamedSegment } from './segment-bytes.ts';
+import { type FoundSegment, type FoundSeries, lastUpTo, segmentsInBundles, stateEnds } from './segments-in-bundles.ts';
 
 /** Segments that are brought at the same time. */
 const AT_ONCE = 8;
 const WRONG_TIMES = 2;
 
 type ReadStore = Pick<ObjectStore, 'head' | 'list' | 'open' | 'download' | 'url'>;
-
-/** An object by itself, or in a bundle. */
-type FoundSegment = (SegmentPlace & { bundled?: undefined }) | BundledSegment;
-
-/** A series, with every object that is in the store of it. */
-interface FoundSeries {
-  series: SegmentSeries;
-  segments: SegmentPlace[];
-}
 
 /** A state that can be restored: what makes it, in order. */
 export interface FoundMoment {
@@ -72,7 +62,7 @@ export async function findMoment(
     const inBundles = await segmentsInBundles(bundles, { id, series, segments: objects }, atMs, timeOf);
     isShort ||= inBundles.isShort;
     const segments: FoundSegment[] = [...objects, ...inBundles.segments];
-    const ends = endsOf(segments);
+    const ends = stateEnds(segments);
     const last = atMs === null ? ends.length - 1 : await lastUpTo(ends, atMs, timeOf);
     const end = ends[last];
     if (last === ends.length - 1 && (atMs === null || begunMs(series) <= atMs)) {
@@ -180,71 +170,6 @@ async function seriesOf(
 
 function bytesOf(place: FoundSegment, objects: ReadonlyMap<string, number>): number {
   return place.bundled !== undefined ? place.bytes : (objects.get(segmentName(place)) ?? 0);
-}
-
-/**
- * What bundles have of a series, up to `atMs`, that its objects have not: between the last state that they make by then
- * and the next one. A segment of level 1 is of one minute, and in bundles of other minutes there is nothing before it;
- * behind the last one are those of which a bundle says that level 1 has them not.
- */
-async function segmentsInBundles(
-  bundles: TenantBundles | null,
-  { id, series, segments: objects }: FoundSeries & { id: string },
-  atMs: number | null,
-  timeOf: (place: FoundSegment) => Promise<number>,
-): Promise<FoundInBundles> {
-  const nothing = { segments: [], isShort: false, isDamaged: false };
-  const ends = endsOf(objects);
-  const last = atMs === null ? ends.length - 1 : await lastUpTo(ends, atMs, timeOf);
-  const end = ends[last];
-  if (bundles === null || end === undefined) return nothing;
-  const until = atMs === null ? Number.POSITIVE_INFINITY : minuteOf(atMs);
-  const [next] = objects.filter(({ min, max }) => min <= end.max + 1 && max > end.max).sort(byMax);
-  if (next?.max === end.max + 1) return nothing;
-  const isNextMade = next !== undefined && ends.some(({ max }) => max === next.max);
-  let found: FoundInBundles;
-  if (isNextMade) {
-    const minute = next.level > 1 ? Number.POSITIVE_INFINITY : minuteOf(await timeOf(next));
-    if (minute > until) return nothing;
-    found = await bundles.inMinutes(minute, minute);
-    // One that is gone may have been merged.
-    found = { ...found, isShort: found.isDamaged };
-  } else {
-    const newest = await bundles.newest();
-    if (newest === null) return { ...nothing, isShort: bundles.hasDamage };
-    found = await bundles.inMinutes(Math.max(minuteOf(await timeOf(end)), newest.since), until);
-  }
-  const isOwn = (one: BundledSegment) => one.id === id && compareSeries(one.series, series) === 0;
-  return { ...found, segments: found.segments.filter(isOwn) };
-}
-
-const byMax = (one: SegmentPlace, other: SegmentPlace) => one.max - other.max;
-
-/** What ends each state that can be made: one place for each number, of the level that stays longest, in order. */
-function endsOf<Segment extends SegmentPlace>(segments: readonly Segment[]): Segment[] {
-  const ends = new Map<number, Segment>();
-  for (const place of segments.toSorted((one, other) => one.min - other.min || one.max - other.max)) {
-    if (place.min !== 1 && !ends.has(place.min - 1)) continue;
-    const known = ends.get(place.max);
-    if (known === undefined || place.level > known.level) ends.set(place.max, place);
-  }
-  return [...ends.values()].sort((one, other) => one.max - other.max);
-}
-
-/** Index of the last end whose time is not after `atMs`; -1 when all are. Times grow with the numbers. */
-async function lastUpTo<Segment extends SegmentPlace>(
-  ends: readonly Segment[],
-  atMs: number,
-  timeOf: (place: Segment) => Promise<number>,
-): Promise<number> {
-  let [low, high] = [0, ends.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const place = ends[middle];
-    if (place !== undefined && (await timeOf(place)) <= atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 /** The fewest segments from a base to the number `to`; null when one is missing. They may overlap. */

@@ -13,7 +13,7 @@ const JOINED = 'joined.ltx';
 
 /** The first segments that wait of one sandbox, as many as may be sent as one: commits of the same minute. */
 export function joinable(waiting: readonly SpooledSegment[]): SpooledSegment[] {
-  const group: LevelGroup<SpooledSegment> = { level: 1, segments: [] };
+  const group: LevelGroup<SpooledSegment> = { step: 'minute', segments: [] };
   for (const segment of waiting) {
     if (segment.level !== 0 || !takes(group, segment)) break;
     group.segments.push(segment);

@@ -239,13 +239,13 @@ test('what a level lacks is merged from the store later, and not what is about t
     late.push({ id: 'a', series, level: 0, min: txid, max: txid, bytes: 1, timeMs: now });
     if (txid === 3) now += MINUTE_MS;
   }
-  levels.add(1, late);
+  levels.add('minute', late);
   await levels.whenMerged();
   expect(await merged()).toEqual(['1: 2-3']);
   await levels.stop();
   begin();
   await levels.prepare();
-  levels.add(1, late.slice(2));
+  levels.add('minute', late.slice(2));
   await levels.whenMerged();
   expect(await merged()).toEqual(['1: 2-3', '1: 4-5']);
   expect(asked.filter((op) => op === 'download')).toHaveLength(2);

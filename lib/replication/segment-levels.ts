@@ -1,39 +1,34 @@
 /**
- * Merges what was shipped: the segments of a minute into one of level 1, and those of an hour into one of level 2. What
- * was shipped lies on this disk until it is merged, within a bound, so that a merge costs the store one write; what
- * does not is read from the store. Nothing in the store is removed or replaced here, so a merge that never comes is no
- * gap; it is tried again, and what a stop or a failure left out is found by whoever looks through the store.
+ * Merges what was shipped: the segments of a minute into one of level 1, and those of an hour into one of level 2.
+ * Where more sandboxes commit than the store is to be asked for, their minutes travel together, and each has one of
+ * level 1 for each span of them. What was shipped lies on this disk until it is merged, within a bound, so that a merge
+ * costs the store one write; what does not is read from the store. Nothing in the store is removed or replaced here, so
+ * a merge that never comes is no gap; it is tried again, and what a stop or a failure left out is found by whoever
+ * looks through the store.
  */
 import { join } from 'node:path';
-import {
-  copyFileNow,
-  makeFolder,
-  makeFolderNow,
-  removeTree,
-  renameFileNow,
-  unlinkFile,
-  unlinkFileNow,
-} from '../base/effects.ts';
+import { makeFolder, unlinkFile } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import { isThere } from '../base/is-there.ts';
 import type { Logger } from '../base/log.ts';
-import { isCode } from '../storage/files.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import type { BundlePart } from './bundle-names.ts';
 import { bringPart } from './bundle-reader.ts';
 import type { Cutter } from './cutter.ts';
+import { KeptSegments, type KeptSource } from './kept-segments.ts';
 import {
   isWindowOver,
   type LevelGroup,
   levelGroups,
-  type MergedLevel,
+  type MergeStep,
   mergedPlace,
   type StoredSegment,
   takes,
 } from './level-groups.ts';
 import { badSegment } from './ltx-header.ts';
 import type { Merged } from './merge.ts';
-import { compareSeries, segmentFile, segmentName, seriesName } from './replica-names.ts';
+import type { MinuteBundles } from './minute-bundles.ts';
+import { compareSeries, segmentFile, segmentName } from './replica-names.ts';
 import type { SpooledSegment } from './spooled-segment.ts';
 
 /** How often it is looked whether a minute is over, in milliseconds. */
@@ -43,6 +38,8 @@ const AT_ONCE = 4;
 const AGAIN_MS = 10_000;
 /** How often it is tried: about ten minutes. */
 const MOST_TRIES = 6;
+/** Sandboxes whose minutes lie by themselves: a request a second. The minutes of more travel together. */
+const MOST_ALONE = 60;
 
 export interface SegmentLevelsParts {
   /** Absolute; nothing in it has to survive. */
@@ -59,17 +56,16 @@ export interface SegmentLevelsParts {
   traffic?: { wrote(bytes: number): void };
   /** Hears of segments that are in one of level 1, which the store has. */
   onMerged?: (segments: readonly StoredSegment[]) => void;
+  /** Takes the minutes of many sandboxes; without it each lies by itself. */
+  minutes?: Pick<MinuteBundles, 'tenantFor' | 'put'>;
+  /** Sandboxes whose minutes lie by themselves, at most. Default: 60. */
+  mostAlone?: number;
   /** Pause after a failure, in milliseconds, doubled each time. Default: 10 s. */
   againMs?: number;
 }
 
-interface Source extends StoredSegment {
-  /** Absolute, on this disk; null: only in the store. */
-  path: string | null;
-}
-
 interface Job {
-  group: LevelGroup<Source>;
+  group: LevelGroup<KeptSource>;
   /** Made of what the store lacked, and not of what was shipped just now. */
   isLate: boolean;
   tries: number;
@@ -79,27 +75,30 @@ interface Job {
 
 /** What is still to be merged of one sandbox. */
 interface Waiting {
-  open: Partial<Record<MergedLevel, LevelGroup<Source>>>;
+  open: Partial<Record<MergeStep, LevelGroup<KeptSource>>>;
   jobs: Job[];
+  /** Nothing more comes for now: what is open is not waited for. */
+  isFinished: boolean;
   running: { ending: AbortController; done: Promise<void> } | null;
 }
 
 export class SegmentLevels {
   readonly #parts: SegmentLevelsParts;
+  readonly #kept: KeptSegments;
   readonly #waiting = new Map<string, Waiting>();
   readonly #settled = new Set<() => void>();
-  #kept = 0;
   #running = 0;
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
   constructor(parts: SegmentLevelsParts) {
     this.#parts = parts;
+    this.#kept = new KeptSegments(parts);
   }
 
   /** Removes what an earlier process left. Before anything is shipped. */
   async prepare(): Promise<void> {
-    await removeTree(this.#parts.folder);
+    await this.#kept.clear();
   }
 
   start(): void {
@@ -116,29 +115,30 @@ export class SegmentLevels {
   /** Takes a segment that the store has now, and its file where there is room, in the order of its series. */
   take({ id, series, level, min, max, bytes, timeMs, path }: SpooledSegment, bundled?: BundlePart): void {
     if (level !== 0 || this.#isStopped) return;
-    const source: Source = { id, series, level, min, max, bytes, timeMs, path: null, ...(bundled && { bundled }) };
-    this.#keep(source, path);
-    this.#collect(1, source);
+    const source: KeptSource = { id, series, level, min, max, bytes, timeMs, path: null, ...(bundled && { bundled }) };
+    this.#kept.keep(source, path);
+    this.#of(id).isFinished = false;
+    this.#collect('minute', source);
   }
 
   /**
    * Has segments merged that a level lacks, of one series and in order, each as the store has it. Those that are about
    * to be merged anyway are passed over.
    */
-  add(level: MergedLevel, segments: readonly StoredSegment[]): void {
+  add(step: MergeStep, segments: readonly StoredSegment[]): void {
     const [first] = segments;
     if (first === undefined || this.#isStopped) return;
     const waiting = this.#of(first.id);
     const known = [...waiting.jobs.map(({ group }) => group), ...Object.values(waiting.open)];
     for (const group of levelGroups(
-      level,
+      step,
       segments.map((segment) => ({ ...segment, path: null })),
     )) {
-      const { series, min, max } = mergedPlace(group);
+      const { series, level, min, max } = mergedPlace(group);
       const isKnown = known.some((each) => {
         const place = mergedPlace(each);
         const overlaps = place.min <= max && place.max >= min;
-        return each.level === level && overlaps && compareSeries(place.series, series) === 0;
+        return place.level === level && overlaps && compareSeries(place.series, series) === 0;
       });
       if (!isKnown) waiting.jobs.push({ group, isLate: true, tries: 0, notBeforeMs: 0 });
     }
@@ -146,11 +146,13 @@ export class SegmentLevels {
     this.#tidy(first.id);
   }
 
-  /** Nothing more comes of a sandbox for now: what is there is merged, and its minute is over. */
+  /** Nothing more comes of a sandbox for now: what is there is merged, and its minute and its span are over. */
   finish(id: string): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined || this.#isStopped) return;
-    if (waiting.open[1] !== undefined) this.#close(waiting, waiting.open[1]);
+    waiting.isFinished = true;
+    if (waiting.open.minute !== undefined) this.#close(waiting, waiting.open.minute);
+    this.#endSpan(waiting, () => true);
     this.#begin();
   }
 
@@ -162,22 +164,30 @@ export class SegmentLevels {
     waiting.running?.ending.abort(new Error('It was given up.'));
     await waiting.running?.done;
     const groups = [...Object.values(waiting.open), ...waiting.jobs.map(({ group }) => group)];
-    for (const { segments } of groups) for (const source of segments) await this.#letGo(source);
-    await removeTree(join(this.#parts.folder, id)).catch((error: unknown) => this.#warn(id, error));
+    for (const { segments } of groups) await this.#kept.letGo(segments);
+    await this.#kept.remove(id);
     this.#tell();
   }
 
-  /** Merges what is of a minute, or an hour, that is over. */
+  /** Merges what is of a minute, a span or an hour that is over. */
   look(): void {
     const now = this.#parts.clock.now();
     for (const waiting of this.#waiting.values()) {
-      const { 1: minute, 2: hour } = waiting.open;
+      const { minute, hour } = waiting.open;
       if (minute !== undefined && isWindowOver(minute, now)) this.#close(waiting, minute);
+      this.#endSpan(waiting, (span) => isWindowOver(span, now));
       // An hour ends with its last minute.
-      const isWhole = waiting.jobs.every(({ group }) => group.level !== 1);
+      const isWhole = waiting.open.span === undefined && waiting.jobs.every(({ group }) => group.step === 'hour');
       if (hour !== undefined && isWhole && isWindowOver(hour, now)) this.#close(waiting, hour);
     }
     this.#begin();
+  }
+
+  /** A span ends with its last minute. */
+  #endSpan(waiting: Waiting, isOver: (span: LevelGroup<KeptSource>) => boolean): void {
+    const { span } = waiting.open;
+    const isWhole = waiting.jobs.every(({ group }) => group.step !== 'minute');
+    if (span !== undefined && isWhole && isOver(span)) this.#close(waiting, span);
   }
 
   /** Resolves once nothing is to be merged but what belongs to minutes and hours that are not over. */
@@ -189,25 +199,25 @@ export class SegmentLevels {
   #of(id: string): Waiting {
     const known = this.#waiting.get(id);
     if (known !== undefined) return known;
-    const waiting: Waiting = { open: {}, jobs: [], running: null };
+    const waiting: Waiting = { open: {}, jobs: [], isFinished: false, running: null };
     this.#waiting.set(id, waiting);
     return waiting;
   }
 
-  #collect(level: MergedLevel, source: Source): void {
+  #collect(step: MergeStep, source: KeptSource): void {
     const waiting = this.#of(source.id);
-    const open = waiting.open[level];
+    const open = waiting.open[step];
     if (open !== undefined && takes(open, source)) {
       open.segments.push(source);
       return;
     }
     if (open !== undefined) this.#close(waiting, open);
-    waiting.open[level] = { level, segments: [source] };
+    waiting.open[step] = { step, segments: [source] };
     this.#begin();
   }
 
-  #close(waiting: Waiting, group: LevelGroup<Source>): void {
-    delete waiting.open[group.level];
+  #close(waiting: Waiting, group: LevelGroup<KeptSource>): void {
+    delete waiting.open[group.step];
     waiting.jobs.push({ group, isLate: false, tries: 0, notBeforeMs: 0 });
   }
 
@@ -220,9 +230,15 @@ export class SegmentLevels {
       if (waiting.running !== null || job === undefined || job.notBeforeMs > now) continue;
       const ending = new AbortController();
       this.#running += 1;
-      const done = this.#run(id, waiting, job, ending.signal).finally(() => {
-        this.#running -= 1;
+      let isBusy = true;
+      const isFree = () => {
+        if (isBusy) this.#running -= 1;
+        isBusy = false;
+      };
+      const done = this.#run(id, waiting, job, { signal: ending.signal, isFree }).finally(() => {
+        isFree();
         waiting.running = null;
+        if (waiting.isFinished) this.#endSpan(waiting, () => true);
         this.#tidy(id);
         this.#begin();
       });
@@ -244,40 +260,61 @@ export class SegmentLevels {
     this.#settled.clear();
   }
 
-  /** One job, first of its sandbox. Never rejects. */
-  async #run(id: string, waiting: Waiting, job: Job, signal: AbortSignal): Promise<void> {
+  /** One job, first of its sandbox; `isFree`: others may begin. Never rejects. */
+  async #run(
+    id: string,
+    waiting: Waiting,
+    job: Job,
+    { signal, isFree }: { signal: AbortSignal; isFree: () => void },
+  ): Promise<void> {
     const { group, isLate } = job;
     try {
-      const made = await this.#merge(group, job.tries > 0, signal);
+      const made = await this.#merge(group, signal);
+      const source: KeptSource = { ...mergedPlace(group), bytes: made.bytes, timeMs: made.timeMs, path: null };
+      const tenant = this.#tenantOf(waiting, job, source);
+      if (tenant === null || this.#parts.minutes === undefined) await this.#store(source, made.path, job, signal);
+      else {
+        isFree();
+        this.#begin();
+        source.bundled = await this.#parts.minutes.put(tenant, { ...source, path: made.path }, group.segments, signal);
+      }
       waiting.jobs.shift();
-      if (group.level === 1) this.#parts.onMerged?.(group.segments);
-      for (const source of group.segments) await this.#letGo(source);
-      const isNext = group.level === 1 && !isLate && !signal.aborted;
-      const source: Source = { ...mergedPlace(group), bytes: made.bytes, timeMs: made.timeMs, path: null };
-      if (isNext) {
-        this.#keep(source, made.path);
-        this.#collect(2, source);
+      if (group.step !== 'hour' && source.bundled === undefined) this.#parts.onMerged?.(group.segments);
+      await this.#kept.letGo(group.segments);
+      if (group.step !== 'hour' && !isLate && !signal.aborted) {
+        const isOfSpan = source.bundled !== undefined || (group.step === 'minute' && waiting.open.span !== undefined);
+        this.#kept.keep(source, made.path);
+        this.#collect(isOfSpan ? 'span' : 'hour', source);
       }
       await unlinkFile(made.path);
     } catch (error) {
       if (signal.aborted) return;
       this.#warn(id, error);
       // What is damaged here is whole in the store.
-      for (const source of group.segments) await this.#letGo(source);
+      await this.#kept.letGo(group.segments);
       job.tries += 1;
       job.notBeforeMs = performance.now() + (this.#parts.againMs ?? AGAIN_MS) * 2 ** (job.tries - 1);
       if (job.tries >= MOST_TRIES) waiting.jobs.shift();
     }
   }
 
-  async #merge(
-    group: LevelGroup<Source>,
-    mayBeThere: boolean,
-    signal: AbortSignal,
-  ): Promise<Merged & { path: string }> {
+  /** With whose minutes one travels; null: it lies by itself, as one does that failed to travel. */
+  #tenantOf({ open }: Waiting, { group, isLate, tries }: Job, minute: KeptSource): string | null {
+    if (group.step !== 'minute' || isLate || tries > 0 || this.#parts.minutes === undefined) return null;
+    const tenant = this.#parts.minutes.tenantFor(group.segments, minute.bytes);
+    if (tenant === null || open.span !== undefined) return tenant;
+    let committing = 0;
+    for (const { open: other, jobs } of this.#waiting.values()) {
+      if (other.minute !== undefined || jobs.some((job) => job.group.step === 'minute')) committing += 1;
+    }
+    return committing > (this.#parts.mostAlone ?? MOST_ALONE) ? tenant : null;
+  }
+
+  /** Resolves with the file (absolute) of what a group becomes, which is in nobody's store yet. */
+  async #merge(group: LevelGroup<KeptSource>, signal: AbortSignal): Promise<Merged & { path: string }> {
     const { store, cutter } = this.#parts;
     const place = mergedPlace(group);
-    const folder = this.#folderOf(place);
+    const folder = this.#kept.folderOf(place);
     await makeFolder(folder);
     const brought: string[] = [];
     try {
@@ -299,60 +336,22 @@ export class SegmentLevels {
       if (merged.minTxid !== place.min || merged.maxTxid !== place.max) {
         throw badSegment(segmentName(place), 'it is of other segments');
       }
-      const name = segmentName(place);
-      // The answer of an earlier attempt may have been lost: what has this name has these bytes.
-      const there = mayBeThere ? await store.head(name, { signal }) : null;
-      if (there?.bytes !== merged.bytes) await store.upload(name, path, { timeMs: merged.timeMs, signal });
-      this.#parts.traffic?.wrote(merged.bytes);
       return { ...merged, path };
     } finally {
       for (const path of brought) await unlinkFile(path);
     }
   }
 
-  #folderOf({ id, series }: StoredSegment | ReturnType<typeof mergedPlace>): string {
-    return join(this.#parts.folder, id, seriesName(series));
-  }
-
-  /** Keeps a file (absolute) for a source, where there is room; without it the store has the bytes. Never throws. */
-  #keep(source: Source, path: string): void {
-    if (this.#kept + source.bytes > this.#parts.keptBytes) return;
-    const folder = this.#folderOf(source);
-    const kept = join(folder, `${source.level}-${segmentFile(source.min, source.max)}`);
-    try {
-      makeFolderNow(folder);
-      moveOrCopyNow(path, kept);
-      source.path = kept;
-      this.#kept += source.bytes;
-    } catch (error) {
-      this.#warn(source.id, error);
-    }
-  }
-
-  async #letGo(source: Source): Promise<void> {
-    if (source.path === null) return;
-    this.#kept -= source.bytes;
-    const { path } = source;
-    source.path = null;
-    await unlinkFile(path).catch((error: unknown) => this.#warn(source.id, error));
+  async #store(merged: KeptSource, path: string, { tries }: Job, signal: AbortSignal): Promise<void> {
+    const { store, traffic } = this.#parts;
+    const name = segmentName(merged);
+    // The answer of an earlier attempt may have been lost: what has this name has these bytes.
+    const there = tries > 0 ? await store.head(name, { signal }) : null;
+    if (there?.bytes !== merged.bytes) await store.upload(name, path, { timeMs: merged.timeMs, signal });
+    traffic?.wrote(merged.bytes);
   }
 
   #warn(id: string, error: unknown): void {
     this.#parts.log.warn({ id, error: messageOf(error) }, 'segments were not merged');
-  }
-}
-
-/** Where the spool is a filesystem of its own the file stays there too, and whoever gave it removes it. */
-function moveOrCopyNow(path: string, to: string): void {
-  try {
-    renameFileNow(path, to);
-  } catch (error) {
-    if (!isCode(error, 'EXDEV')) throw error;
-    try {
-      copyFileNow(path, to);
-    } catch (refused) {
-      unlinkFileNow(to);
-      throw refused;
-    }
   }
 }

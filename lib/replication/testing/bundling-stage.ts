@@ -6,10 +6,11 @@ import { createLogger } from '../../base/log.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
 import { openObjectStore } from '../../storage/object-store/open-store.ts';
 import { connectionTo, type S3Server } from '../../storage/object-store/testing/s3-server.ts';
-import { bySeries, lackingInLevels } from '../bundle-cover.ts';
+import { lackingInLevels, mergeLacking } from '../bundle-cover.ts';
 import { TenantBundles } from '../bundle-reader.ts';
 import { BundleWriter } from '../bundle-writer.ts';
 import { Cutter } from '../cutter.ts';
+import { MinuteBundles } from '../minute-bundles.ts';
 import { findMoment } from '../replica-reader.ts';
 import { ReplicaTraffic } from '../replica-traffic.ts';
 import { restoreSound } from '../restore-sound.ts';
@@ -29,6 +30,7 @@ export interface BundlingStage {
   asked: string[];
   levels: SegmentLevels;
   bundles: BundleWriter;
+  minutes: MinuteBundles;
   uploads: SegmentUploads;
   traffic: ReplicaTraffic;
   /** Names in the store that begin like this, in order. */
@@ -48,14 +50,15 @@ export interface BundlingStage {
   close(): Promise<void>;
 }
 
-/** `change` may fail, at each request. */
+/** `change` may fail, at each request. `mostAlone`: sandboxes whose minutes lie by themselves; those of more do not. */
 export async function bundlingStage(
   server: Pick<S3Server, 'endpoint'>,
   place: string,
   {
     isBundling = true,
     change = () => undefined,
-  }: { isBundling?: boolean; change?: (op: string, name: string) => void } = {},
+    mostAlone = 60,
+  }: { isBundling?: boolean; change?: (op: string, name: string) => void; mostAlone?: number } = {},
 ): Promise<BundlingStage> {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-bundles-'));
   const asked: string[] = [];
@@ -70,22 +73,22 @@ export async function bundlingStage(
   let restores = 0;
   const begin = () => {
     const traffic = new ReplicaTraffic(() => performance.now());
-    const levels: SegmentLevels = new SegmentLevels({
-      ...{ folder: join(folder, 'levels'), store, cutter, clock, log, traffic, keptBytes: 2 ** 26, againMs: 1 },
-      onMerged: (segments) => bundles.merged(segments),
-    });
     const bundles: BundleWriter = new BundleWriter({
       ...{ store, folder: join(folder, 'bundles'), clock, log, term: 1 },
-      lacking: (segments) => lackingInLevels(store, segments),
-      merge: (segments) => {
-        for (const own of bySeries(segments)) levels.add(1, own);
-      },
+      lacking: (...of) => lackingInLevels(store, ...of),
+      merge: (segments) => mergeLacking(levels, segments),
+    });
+    const minutes = new MinuteBundles({ bundles, traffic, gatherMs: 300 });
+    const levels: SegmentLevels = new SegmentLevels({
+      ...{ folder: join(folder, 'levels'), store, cutter, clock, log, traffic, keptBytes: 2 ** 26, againMs: 1 },
+      ...{ minutes, mostAlone },
+      onMerged: (segments) => bundles.merged(segments),
     });
     const uploads = new SegmentUploads({
       ...{ store, log, levels, traffic, isBack: async () => true },
       ...(isBundling && { bundles }),
     });
-    return { traffic, levels, bundles, uploads };
+    return { traffic, levels, bundles, minutes, uploads };
   };
   const stage: BundlingStage = {
     ...{ folder, store, made: new MadeSegments(join(folder, 'spool')), cutter, clock, asked },
@@ -117,6 +120,7 @@ export async function bundlingStage(
     async restart() {
       await stage.uploads.stop();
       await stage.bundles.stop();
+      await stage.minutes.stop();
       await stage.levels.stop();
       Object.assign(stage, begin());
       await stage.levels.prepare();
@@ -124,11 +128,14 @@ export async function bundlingStage(
     },
     async merge() {
       stage.levels.look();
-      await stage.levels.whenMerged();
+      // What failed is tried again at a look.
+      const looking = setInterval(() => stage.levels.look(), 20);
+      await stage.levels.whenMerged().finally(() => clearInterval(looking));
     },
     async close() {
       await stage.uploads.stop();
       await stage.bundles.stop();
+      await stage.minutes.stop();
       await stage.levels.stop();
       await cutter.close();
       await real.close();
