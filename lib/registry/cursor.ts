@@ -1,9 +1,27 @@
 /** Cursors of paged lists: opaque to their users; foreign ones are refused. Pure. */
 import { WinterdockError } from '../base/errors.ts';
+import type { RowPage } from './types.ts';
+
+type CursorPosition = (string | number | null)[];
 
 /** The text of a position in a list. */
-export function writeCursor(position: (string | number | null)[]): string {
+export function writeCursor(position: CursorPosition): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url');
+}
+
+/** A page of rows of which one more was read, to see whether there is another page. `at`: the position of a row. */
+export function pageOfRows<Row>(found: readonly Row[], limit: number, at: (row: Row) => CursorPosition): RowPage<Row> {
+  const last = found.length > limit ? found[limit - 1] : undefined;
+  return { rows: found.slice(0, limit), next: last === undefined ? null : writeCursor(at(last)) };
+}
+
+/** The same by the numbers of the rows, which only the cursor keeps. */
+export function pageByNumber<Row extends { seq: number }>(
+  found: readonly Row[],
+  limit: number,
+): RowPage<Omit<Row, 'seq'>> {
+  const { rows, next } = pageOfRows(found, limit, ({ seq }) => [seq]);
+  return { rows: rows.map(({ seq: _, ...row }) => row), next };
 }
 
 /** The position in a cursor when `fits` accepts it. Throws `validation` for anything else. */

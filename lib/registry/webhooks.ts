@@ -11,7 +11,7 @@ interface WebhookSettings {
   types: readonly string[] | null;
 }
 
-interface NewWebhook extends WebhookSettings {
+export interface NewWebhook extends WebhookSettings {
   id: string;
   /** The only tenant whose lines it is told; null: all lines. */
   tenant: string | null;

@@ -1,7 +1,7 @@
 /** Rows of agents. */
 import { WinterdockError } from '../../base/errors.ts';
 import type { AgentKey, AgentRow, AgentStore } from '../agents.ts';
-import { isTextPairPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isTextPairPosition, pageOfRows, readCursor } from '../cursor.ts';
 import { agentKeyOf, agentStatements } from '../statements/agents.ts';
 import type { PostgresDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
@@ -15,10 +15,7 @@ export function openAgents(database: PostgresDatabase, ledger: LedgerTable): Age
     async list(tenants, limit, cursor) {
       const [afterTenant, afterName] = cursor === undefined ? ['', ''] : readCursor(cursor, isTextPairPosition);
       const bind = { afterTenant, afterName, limit: limit + 1, tenants: JSON.stringify(tenants) };
-      const found = await select(tenants !== null).all(bind);
-      const rows = found.slice(0, limit);
-      const last = rows.at(-1);
-      return { rows, next: found.length > limit && last ? writeCursor([last.tenant, last.name]) : null };
+      return pageOfRows(await select(tenants !== null).all(bind), limit, ({ tenant, name }) => [tenant, name]);
     },
     unfinished: async () => await unfinished().all({}),
     async add(agent) {
@@ -27,24 +24,18 @@ export function openAgents(database: PostgresDatabase, ledger: LedgerTable): Age
         throw new WinterdockError('conflict', `There is an agent "${agent.name}" already.`);
       });
     },
-    async change(key, patch, entry) {
-      const [changed, lines] = await database.write(async () => {
+    change: (key, patch, entry) =>
+      ledger.recorded(entry === undefined ? [] : [entry], async () => {
         const before = await find(key);
-        if (before === null) return [null, []] as const;
+        if (before === null) return null;
         const after = { ...before, ...patch };
         await update().run({ ...after });
-        return [after, entry === undefined ? [] : await ledger.append([entry])] as const;
-      });
-      await ledger.announce([...lines]);
-      return changed;
-    },
-    async remove(key, entry) {
-      const [removed, lines] = await database.write(async () => {
-        const gone = (await remove().run(agentKeyOf(key))).changes === 1;
-        return [gone, gone && entry !== undefined ? await ledger.append([entry]) : []] as const;
-      });
-      await ledger.announce([...lines]);
-      return removed;
-    },
+        return after;
+      }),
+    remove: (key, entry) =>
+      ledger.recorded(
+        entry === undefined ? [] : [entry],
+        async () => (await remove().run(agentKeyOf(key))).changes === 1,
+      ),
   };
 }

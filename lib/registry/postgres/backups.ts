@@ -1,7 +1,6 @@
 /** Backups that the server makes, as rows of the registry. Knows nothing of their bytes. */
 import { BACKUP_STATES, type BackupRecord, type BackupStore, backupContentOf, UNBEGUN_BACKUP } from '../backups.ts';
 import { backupStatements, isOpenBackup } from '../statements/backups.ts';
-import type { LedgerEntry } from '../types.ts';
 import type { PostgresDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 
@@ -18,27 +17,19 @@ export function openBackups(database: PostgresDatabase, ledger: LedgerTable): Ba
   ): Promise<BackupRecord[]> => page().all({ before, limit, states: JSON.stringify(states) });
   const write = async (row: BackupRecord) => await put().run({ ...row });
 
-  /** Changes rows and appends the line in one transaction. Null: nothing is changed. */
-  const logged = <T>(entry: LedgerEntry, work: () => Promise<T | null>): Promise<T | null> =>
-    ledger.logged(async (append) => {
-      const done = await work();
-      if (done !== null) await append([entry]);
-      return done;
-    });
-
   return {
     get,
     list,
     open: async () => (await opened().get()) ?? null,
     ask: (backup, entry) =>
-      logged(entry, async () => {
+      ledger.recorded([entry], async () => {
         if ((await opened().get()) !== undefined) return null;
         const row: BackupRecord = { ...UNBEGUN_BACKUP, ...backup };
         await write(row);
         return row;
       }),
     begin: async (id, begunMs, entry) =>
-      (await logged(entry, async () => {
+      (await ledger.recorded([entry], async () => {
         const row = await get(id);
         if (row === null || !isOpenBackup(row)) return null;
         await write({ ...row, state: 'running', begunMs, attempts: row.attempts + 1, done: 0, total: 0 });
@@ -51,7 +42,7 @@ export function openBackups(database: PostgresDatabase, ledger: LedgerTable): Ba
       });
     },
     made: async (backup, entry) =>
-      (await logged(entry, async () => {
+      (await ledger.recorded([entry], async () => {
         const row = await get(backup.id);
         if (row !== null && !isOpenBackup(row) && row.state !== 'failed') return null;
         const known = row ?? { ...UNBEGUN_BACKUP, ...backup };
@@ -59,14 +50,14 @@ export function openBackups(database: PostgresDatabase, ledger: LedgerTable): Ba
         return true;
       })) ?? false,
     failed: async (id, endedMs, error, entry) =>
-      (await logged(entry, async () => {
+      (await ledger.recorded([entry], async () => {
         const row = await get(id);
         if (row === null || !isOpenBackup(row)) return null;
         await write({ ...row, state: 'failed', endedMs, error });
         return true;
       })) ?? false,
     async tried(id, trial, entry) {
-      await logged(entry, async () => {
+      await ledger.recorded([entry], async () => {
         const row = await get(id);
         if (row?.state !== 'made') return null;
         await write({ ...row, ...trial });
@@ -74,7 +65,7 @@ export function openBackups(database: PostgresDatabase, ledger: LedgerTable): Ba
       });
     },
     async removed(ids, entry) {
-      await logged(entry, async () => {
+      await ledger.recorded([entry], async () => {
         const found = await Promise.all(ids.map(get));
         const rows = found.filter((row) => row?.state === 'made');
         for (const row of rows) if (row !== null) await write({ ...row, state: 'removed' });

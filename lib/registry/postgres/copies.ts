@@ -10,9 +10,9 @@ import {
   type PendingStart,
   type SnapshotRow,
 } from '../copies.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
+import { pageOfRows, readCursor } from '../cursor.ts';
 import { copyStatements } from '../statements/copies.ts';
-import type { InstanceRow, LedgerEntry, RowPage } from '../types.ts';
+import type { InstanceRow } from '../types.ts';
 import type { PostgresDatabase } from './database.ts';
 import { codeOf, UNIQUE_VIOLATION } from './errors.ts';
 import type { LedgerTable } from './ledger.ts';
@@ -29,13 +29,6 @@ interface Parts {
 }
 
 export function openCopies({ database, ledger, writes, quotas, chunks }: Parts): CopyStore {
-  /** Runs one transaction; the lines are appended when `work` reports a change. */
-  const logged = (entries: LedgerEntry[], work: () => Promise<boolean>): Promise<boolean> =>
-    ledger.logged(async (append) => {
-      if (!(await work())) return false;
-      await append(entries);
-      return true;
-    });
   const statements = database.with(copyStatements);
   const isClaimed = async (kind: CopyKind, hash: string) =>
     (await statements.claimed(kind).get({ hash })) !== undefined;
@@ -48,7 +41,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
 
   return {
     async addSnapshot(row, entry) {
-      await logged([entry], async () => {
+      await ledger.recorded([entry], async () => {
         await statements.insertSnapshot().run({ ...row, tag: row.tag?.toWellFormed() ?? null });
         await statements.unmark().run({ path: copyPath('snapshot', row.hash) });
         await quotas.needSnapshots(row.tenant);
@@ -62,11 +55,11 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
       const values = { source, tag: tag?.toWellFormed(), tenant, tenants, created };
       const by = (Object.keys(values) as (keyof typeof values)[]).filter((name) => values[name] !== undefined);
       const bind = { ...values, tenants: JSON.stringify(tenants), id, limit: limit + 1 };
-      return paged(await statements.snapshots(by).all(bind), limit, (last) => [last.created, last.id]);
+      return pageOfRows(await statements.snapshots(by).all(bind), limit, (last) => [last.created, last.id]);
     },
     snapshotsOf: async (hash, limit) => await statements.snapshotsOf().all({ hash, limit }),
     deleteSnapshot: (id, now, entry) =>
-      logged([entry], async () => {
+      ledger.recorded([entry], async () => {
         const row = await snapshot(id);
         if (row === null || row.deleted !== null) return false;
         await statements.deleteSnapshot().run({ deleted: now, id });
@@ -75,7 +68,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
       }),
 
     async addBlueprint(row, entry) {
-      await logged([entry], async () => {
+      await ledger.recorded([entry], async () => {
         try {
           await statements.insertBlueprint().run({ ...row });
         } catch (error) {
@@ -94,10 +87,10 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
     async blueprints(limit, cursor) {
       const [after] = cursor === undefined ? [''] : readCursor(cursor, isName);
       const rows = await statements.blueprints().all({ after, limit: limit + 1 });
-      return paged(rows, limit, (last) => [last.name]);
+      return pageOfRows(rows, limit, (last) => [last.name]);
     },
     deleteBlueprint: (name, entry) =>
-      logged([entry], async () => {
+      ledger.recorded([entry], async () => {
         const row = await blueprint(name);
         if (row === null) return false;
         await statements.deleteBlueprint().run({ name });
@@ -142,13 +135,13 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
     },
     pendingStarts: async () => await statements.startings().all(),
     async removePendingStart(first, entry) {
-      await logged([entry], async () => (await statements.endStart().run({ first })).changes === 1);
+      await ledger.recorded([entry], async () => (await statements.endStart().run({ first })).changes === 1);
     },
     async descendants(ancestor, limit, cursor) {
       const [created, number] = cursor === undefined ? [-1, -1] : readCursor(cursor, isPosition);
       const { kind, key } = ancestryOf(ancestor);
       const found = await statements.descendants(kind).all({ key, created, number, limit: limit + 1 });
-      const { rows, next } = paged(found, limit, (last) => [last.created, last.number]);
+      const { rows, next } = pageOfRows(found, limit, (last) => [last.created, last.number]);
       return { rows: rows.map(({ number: _, ...row }) => row), next };
     },
     async countDescendants(ancestor) {
@@ -189,12 +182,6 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
     }
     return { vfsPath: copyPath(kind, row.hash), bytes: row.bytes, file: row.file };
   }
-}
-
-function paged<T>(rows: T[], limit: number, position: (last: T) => (string | number)[]): RowPage<T> {
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return { rows: page, next: rows.length > limit && last !== undefined ? writeCursor(position(last)) : null };
 }
 
 const isName = (position: unknown[]): position is [string] => position.length === 1 && typeof position[0] === 'string';

@@ -42,15 +42,12 @@ export function openEnvironments(database: PostgresDatabase, ledger: LedgerTable
       const rows = await of().all({ instance });
       return rows.length < 2 ? rows : rows.sort((a, b) => (RANK.get(a.kind) ?? 0) - (RANK.get(b.kind) ?? 0));
     },
-    async change(whose, { set, remove }, by, entry) {
-      const [after, lines] = await database.write(async () => {
+    change: (whose, { set, remove }, by, entry) =>
+      ledger.recorded([entry], async () => {
         const merged: Record<string, string | null> = { ...(await row(whose))?.variables, ...set };
         for (const name of remove) delete merged[name];
-        return [await write(whose, merged, by), await ledger.append([entry])] as const;
-      });
-      await ledger.announce(lines);
-      return after;
-    },
+        return write(whose, merged, by);
+      }),
     async want(whose, names, by) {
       if (names.length === 0) return;
       await database.write(async () => {

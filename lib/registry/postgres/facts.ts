@@ -9,9 +9,8 @@ export function openFacts(database: PostgresDatabase, ledger: LedgerTable): Fact
   return {
     read: async (name) => (await read().get({ key: FACT_PREFIX + name }))?.value ?? null,
     write: (name, value, now, entry) =>
-      ledger.logged(async (append) => {
+      ledger.recorded(entry === undefined ? [] : [entry], async () => {
         await keep().run({ key: FACT_PREFIX + name, value, updated: now });
-        if (entry !== undefined) await append([entry]);
       }),
   };
 }

@@ -22,11 +22,7 @@ export class InvitationTable implements InvitationStore {
   }
 
   async add(invitation: InvitationRow, entries: LedgerEntry[]): Promise<void> {
-    const lines = await this.#database.write(async () => {
-      await this.#statements.insert().run({ ...invitation });
-      return await this.#ledger.append(entries);
-    });
-    await this.#ledger.announce(lines);
+    await this.#ledger.recorded(entries, () => this.#statements.insert().run({ ...invitation }));
   }
 
   async find(hash: string, now: number): Promise<InvitationRow | null> {
@@ -52,14 +48,11 @@ export class InvitationTable implements InvitationStore {
     await this.#database.write(async () => await this.#statements.release().run({ id }));
   }
 
-  async withdraw(id: string, now: number, entries: LedgerEntry[]): Promise<boolean> {
-    const lines = await this.#database.write(async () =>
-      (await this.#statements.withdraw().run({ id, ...at(now) })).changes === 0
-        ? null
-        : await this.#ledger.append(entries),
+  withdraw(id: string, now: number, entries: LedgerEntry[]): Promise<boolean> {
+    return this.#ledger.recorded(
+      entries,
+      async () => (await this.#statements.withdraw().run({ id, ...at(now) })).changes > 0,
     );
-    await this.#ledger.announce(lines ?? []);
-    return lines !== null;
   }
 
   async withdrawAllOf(createdBy: string): Promise<void> {

@@ -5,7 +5,7 @@
 import { WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import type { CommitEvents } from '../commit-events.ts';
-import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, pageByNumber, pageOfRows, readCursor } from '../cursor.ts';
 import type { ListFilter } from '../instances.ts';
 import { decodeRowNumbers, encodeRowNumbers, INSTANCES_PER_PAGE } from '../job-pages.ts';
 import {
@@ -18,7 +18,7 @@ import {
   UNKNOWN_INSTANCE,
 } from '../jobs.ts';
 import { jobStatements } from '../statements/jobs.ts';
-import type { LedgerLine, RowPage } from '../types.ts';
+import type { LedgerLine } from '../types.ts';
 import type { PostgresDatabase } from './database.ts';
 import { isRefused } from './errors.ts';
 import type { LedgerTable } from './ledger.ts';
@@ -133,7 +133,7 @@ export function openJobs(
         tenants === undefined
           ? await statements.list(state !== undefined).all({ state, before, limit: limit + 1 })
           : await concerning(tenants, state, before, limit + 1);
-      return paged(found, limit, jobOf, ({ seq }) => seq);
+      return pageByNumber(found, limit);
     },
 
     running: async () => (await statements.running().all()).map(jobOf),
@@ -201,12 +201,11 @@ export function openJobs(
       const numberOf = (position: number): number =>
         pages.get(Math.floor(position / INSTANCES_PER_PAGE))?.[position % INSTANCES_PER_PAGE] ?? 0;
       const ids = await idsOf(found.map(({ position }) => numberOf(position)));
-      return paged(
-        found,
-        limit,
-        (result) => ({ ...result, instance: ids.get(numberOf(result.position)) ?? null }),
-        ({ position }) => position,
-      );
+      const { rows, next } = pageOfRows(found, limit, ({ position }) => [position]);
+      return {
+        rows: rows.map((result) => ({ ...result, instance: ids.get(numberOf(result.position)) ?? null })),
+        next,
+      };
     },
   };
 }
@@ -218,10 +217,4 @@ function jobOf({ seq: _, ...job }: JobRowWithSeq): JobRow {
 
 function selectedInstance({ vfsPath, ...found }: FoundInstance): SelectedInstance {
   return { ...found, inMemory: vfsPath === ':memory:' };
-}
-
-function paged<R, T>(found: R[], limit: number, of: (row: R) => T, at: (row: R) => number): RowPage<T> {
-  const rows = found.slice(0, limit);
-  const last = rows.at(-1);
-  return { rows: rows.map(of), next: found.length > limit && last !== undefined ? writeCursor([at(last)]) : null };
 }

@@ -20,11 +20,7 @@ export class KeyTable implements KeyStore {
 
   async add(key: NewKey, entry: LedgerEntry): Promise<KeyRow> {
     const row: KeyRow = { ...key, lastUsed: null, revoked: null };
-    const lines = await this.#database.write(async () => {
-      await this.#statements.insert().run({ ...row });
-      return await this.#ledger.append([entry]);
-    });
-    await this.#ledger.announce(lines);
+    await this.#ledger.recorded([entry], () => this.#statements.insert().run({ ...row }));
     return row;
   }
 
@@ -36,14 +32,11 @@ export class KeyTable implements KeyStore {
     return await this.#statements.list().all();
   }
 
-  async revoke(id: string, now: number, entry: LedgerEntry): Promise<boolean> {
-    const lines = await this.#database.write(async () =>
-      (await this.#statements.revoke().run({ revoked: now, id })).changes === 0
-        ? null
-        : await this.#ledger.append([entry]),
+  revoke(id: string, now: number, entry: LedgerEntry): Promise<boolean> {
+    return this.#ledger.recorded(
+      [entry],
+      async () => (await this.#statements.revoke().run({ revoked: now, id })).changes > 0,
     );
-    await this.#ledger.announce(lines ?? []);
-    return lines !== null;
   }
 
   async recordUse(uses: readonly { id: string; at: number }[]): Promise<void> {

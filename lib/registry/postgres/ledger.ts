@@ -4,7 +4,7 @@
  */
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine } from '../chain.ts';
 import { CommitEvents } from '../commit-events.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
+import { pageOfRows, readCursor } from '../cursor.ts';
 import type { LedgerFilter } from '../ledger.ts';
 import { storedEntry } from '../ledger-entry.ts';
 import { RepeatThrottle } from '../repeat-throttle.ts';
@@ -22,6 +22,9 @@ const NUMBERED = '{"seq":0';
 
 /** Lines that are to be written. */
 export type SiftedLines = ReturnType<RepeatThrottle['admit']>;
+
+/** A line as a statement gets it, by its columns. */
+export type GivenLine = Record<string, unknown> & { rest: string };
 
 export class LedgerTable {
   readonly #database: PostgresDatabase;
@@ -65,15 +68,15 @@ export class LedgerTable {
   }
 
   /**
-   * Has a statement append them that is a transaction by itself, and announces them. `send` gets them as
-   * `ledger_append` takes them, null for none, and says which number the first has; null: none was written.
+   * Has a statement append them that is a transaction by itself, and announces them. `send` gets them as they are given
+   * to a statement, and says which number the first has; null: none was written.
    */
   async appended<T>(
     sifted: SiftedLines,
-    send: (given: string | null) => Promise<{ done: T; first: number | null }>,
+    send: (given: GivenLine[]) => Promise<{ done: T; first: number | null }>,
   ): Promise<T> {
     const entries = sifted.map(({ entry }) => storedEntry(entry));
-    const sent = send(entries.length === 0 ? null : givenLines(entries));
+    const sent = send(givenLines(entries));
     this.#await(sent.then(nothing, nothing));
     const { done, first } = await sent;
     if (first !== null) await this.announce(this.#numbered(sifted, entries, first));
@@ -84,7 +87,7 @@ export class LedgerTable {
     if (sifted.length === 0) return [];
     const entries = sifted.map(({ entry }) => storedEntry(entry));
     this.#await(this.#database.settled());
-    const [[first] = []] = await this.#database.ask('select ledger_append($1)', [givenLines(entries)]);
+    const [[first] = []] = await this.#database.ask('select ledger_append($1)', [JSON.stringify(givenLines(entries))]);
     this.#database.changed(entries.length);
     return this.#numbered(sifted, entries, Number(first));
   }
@@ -114,6 +117,18 @@ export class LedgerTable {
     });
     await this.announce(lines);
     return result;
+  }
+
+  /**
+   * Runs `work` as one transaction with the entries, which are announced. Whatever it resolves with besides null and
+   * false is a change; without one there is no line.
+   */
+  recorded<T>(entries: readonly LedgerEntry[], work: () => Promise<T>): Promise<T> {
+    return this.logged(async (append) => {
+      const done = await work();
+      if (done !== null && done !== false) await append(entries);
+      return done;
+    });
   }
 
   /** The end of the chain, also when every line was dropped. */
@@ -199,9 +214,7 @@ export class LedgerTable {
           )
             .flat()
             .sort((a, b) => b.timeMs - a.timeMs || b.seq - a.seq);
-    const rows = found.slice(0, limit);
-    const last = rows.at(-1);
-    return { rows, next: found.length > limit && last ? writeCursor([last.timeMs, last.seq]) : null };
+    return pageOfRows(found, limit, ({ timeMs, seq }) => [timeMs, seq]);
   }
 
   async #find(filter: Omit<LedgerFilter, 'tenants'>, limit: number, after: [number, number] | null) {
@@ -239,16 +252,15 @@ export class LedgerTable {
 
 function nothing(): void {}
 
-/** The lines as `ledger_append` takes them: their columns, and their canonical text behind the number. */
-function givenLines(entries: readonly LedgerEntry[]): string {
-  const given = entries.map((entry) => {
-    const { timeMs, tookMs, requestId, ...rest } = entry;
-    const columns = { ...rest, time_ms: timeMs, took_ms: tookMs, request_id: requestId };
-    const kept = Object.entries(columns).map(([name, value]) => [
+/** The lines as they are given to a statement: their columns, and their canonical text behind the number. */
+function givenLines(entries: readonly LedgerEntry[]): GivenLine[] {
+  return entries.map((entry) => {
+    const { timeMs, tookMs, requestId, ...others } = entry;
+    const columns = { ...others, time_ms: timeMs, took_ms: tookMs, request_id: requestId };
+    const stored = Object.entries(columns).map(([name, value]) => [
       name,
-      typeof value === 'string' ? toStored(value) : value,
+      typeof value === 'string' ? toStored(value) : (value ?? null),
     ]);
-    return { ...Object.fromEntries(kept), rest: canonicalLine({ ...entry, seq: 0 }).slice(NUMBERED.length) };
+    return { ...Object.fromEntries(stored), rest: canonicalLine({ ...entry, seq: 0 }).slice(NUMBERED.length) };
   });
-  return JSON.stringify(given);
 }

@@ -11,13 +11,11 @@ export function openNetwork(database: PostgresDatabase, ledger: LedgerTable, isN
   return {
     policy: async (kind, id) => (await statements.policy().get({ kind, id })) ?? null,
     async setPolicy(subject, policy, entry) {
-      const lines = await database.write(async () => {
+      await ledger.recorded([entry], async () => {
         const isGone = subject.kind === 'sandbox' && (await statements.living().get({ id: subject.id })) === undefined;
         if (isGone) throw new WinterdockError('gone', `The sandbox "${subject.id}" was deleted.`);
         await statements.setPolicy().run({ ...subject, ...policy });
-        return await ledger.append([entry]);
       });
-      await ledger.announce(lines);
     },
     async addTraffic(hour, traffic, writeId) {
       if (traffic.length === 0) return;

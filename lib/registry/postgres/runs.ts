@@ -4,7 +4,7 @@
  */
 
 import { WinterdockError } from '../../base/errors.ts';
-import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, pageByNumber, readCursor } from '../cursor.ts';
 import { tooManyRuns } from '../registry-errors.ts';
 import type { RunRow, RunStore } from '../runs.ts';
 import { runStatements } from '../statements/runs.ts';
@@ -61,20 +61,12 @@ export function openRuns(database: PostgresDatabase, ledger: LedgerTable): RunSt
       await database.write(async () => await begin().run({ id, startedMs }));
     },
     async end(id, ended, entries) {
-      const lines = await database.write(async () =>
-        (await update().run({ ...ended, id })).changes === 1 ? await ledger.append(entries) : await ledger.append([]),
-      );
-      await ledger.announce(lines);
+      await ledger.recorded(entries, async () => (await update().run({ ...ended, id })).changes === 1);
     },
     get: async (instance, id) => (await get().get({ instance, id })) ?? null,
     async list(instance, limit, cursor) {
       const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumberPosition);
-      const found = await list().all({ instance, seq: before, limit: limit + 1 });
-      const last = found.length > limit ? found[limit - 1] : undefined;
-      return {
-        rows: found.slice(0, limit).map(({ seq: _, ...row }) => row),
-        next: last === undefined ? null : writeCursor([last.seq]),
-      };
+      return pageByNumber(await list().all({ instance, seq: before, limit: limit + 1 }), limit);
     },
     underWay: async (limit, host) =>
       host === undefined ? await underWay().all({ limit }) : await underWayOf().all({ limit, host }),

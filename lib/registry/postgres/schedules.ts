@@ -5,7 +5,8 @@
  */
 import { WinterdockError } from '../../base/errors.ts';
 import type { ClaimTicket } from '../claims.ts';
-import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, pageByNumber, readCursor } from '../cursor.ts';
+import { armedSchedule, givenOf, newSchedule, newScheduleRun } from '../new-rows.ts';
 import { requireScheduleLimit } from '../registry-errors.ts';
 import {
   type NewRun,
@@ -36,13 +37,9 @@ export function openSchedules(
 ): ScheduleStore {
   const statements = database.with(scheduleStatements);
 
-  /** Runs `work` and appends the line in one transaction. Without a result nothing is written. */
-  const logged = <T>(entry: LedgerEntry | null, work: () => Promise<T | null>): Promise<T | null> =>
-    ledger.logged(async (append) => {
-      const done = await work();
-      if (done !== null && entry !== null) await append([entry]);
-      return done;
-    });
+  /** Runs `work` and appends the line, where there is one, in one transaction. */
+  const recorded = <T>(entry: LedgerEntry | null, work: () => Promise<T>): Promise<T> =>
+    ledger.recorded(entry === null ? [] : [entry], work);
   const get = async (id: string): Promise<ScheduleRow | null> => (await statements.get().get({ id })) ?? null;
   /** The schedule, if it is as the caller has read it. */
   const asRead = async ({ id, revision }: Pick<ScheduleRow, 'id' | 'revision'>): Promise<ScheduleRow | null> => {
@@ -50,17 +47,10 @@ export function openSchedules(
     return row !== null && row.revision === revision ? row : null;
   };
   /** The times of a schedule that may be paused, resting or running. */
-  const armed = async (
-    row: ScheduleRow,
-    { nextAt, notBefore, spread, backlogUntil }: ScheduleArming,
-  ): Promise<ScheduleRow> => {
-    if (row.paused || row.resting) return { ...row, nextAt: null, fireAt: null, backlogUntil: null };
-    if (nextAt === null || row.run !== null) return { ...row, nextAt, fireAt: null, backlogUntil };
-    const others = (await statements.dueAt().all({ nextAt, limit: SPREAD_ABOVE + 1 })).filter(
-      ({ id }) => id !== row.id,
-    );
-    const spreadAt = nextAt + (others.length >= SPREAD_ABOVE ? spread : 0);
-    return { ...row, nextAt, fireAt: Math.max(spreadAt, notBefore ?? 0), backlogUntil };
+  const armed = async (row: ScheduleRow, arming: ScheduleArming): Promise<ScheduleRow> => {
+    const { nextAt } = arming;
+    const others = nextAt === null ? [] : await statements.dueAt().all({ nextAt, limit: SPREAD_ABOVE + 1 });
+    return armedSchedule(row, arming, others);
   };
   const update = async (row: ScheduleRow): Promise<ScheduleRow> => {
     const after = { ...row, revision: row.revision + 1 };
@@ -81,23 +71,7 @@ export function openSchedules(
     requireScheduleLimit({ instance }, limits, ofInstance, 1);
     const used = await room.usedBy(tenant, source === 'workbook' ? instance : '');
     requireScheduleLimit({ tenant }, limits, used, 1);
-    const row = await armed(
-      {
-        ...schedule,
-        resting: state === 'archived',
-        nextAt: null,
-        fireAt: null,
-        backlogUntil: null,
-        run: null,
-        lastAt: null,
-        lastResult: null,
-        lastTookMs: null,
-        failures: 0,
-        fault: null,
-        revision: 0,
-      },
-      arming,
-    );
+    const row = await armed(newSchedule(schedule, state), arming);
     await statements.insert().run({ ...row });
     return row;
   };
@@ -106,8 +80,7 @@ export function openSchedules(
     patch: Partial<ScheduleSettings>,
     arming: ScheduleArming | null,
   ): Promise<ScheduleRow> => {
-    const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-    const changed: ScheduleRow = { ...row, ...given };
+    const changed: ScheduleRow = { ...row, ...givenOf(patch) };
     return await update(arming === null ? changed : await armed({ ...changed, failures: 0, fault: null }, arming));
   };
   const insertRun = async (
@@ -115,15 +88,7 @@ export function openSchedules(
     ended: Partial<ScheduleRunRow> = {},
     by: Pick<ClaimTicket, 'host' | 'token'> | null = null,
   ) => {
-    const row: ScheduleRunRow = {
-      ...run,
-      tookMs: null,
-      result: null,
-      error: null,
-      exitCode: null,
-      woke: null,
-      ...ended,
-    };
+    const row = newScheduleRun(run, ended);
     await statements.insertRun().run({ ...row, ownerHost: by?.host ?? null, ownerToken: by?.token ?? null });
     const surplus = await statements.surplusRun().get({ schedule: run.schedule, keep: runsKept });
     if (surplus !== undefined) await statements.removeRuns().run({ schedule: run.schedule, seq: surplus.seq });
@@ -133,29 +98,24 @@ export function openSchedules(
     await insertRun(run, { result: 'skipped', error, tookMs: 0 });
 
   return {
-    async add(schedule, arming, limits, entry) {
-      const row = await logged(entry, () => insert(schedule, arming, limits));
-      if (row === null) throw new Error('A schedule was not stored.');
-      return row;
-    },
+    add: (schedule, arming, limits, entry) => recorded(entry, () => insert(schedule, arming, limits)),
     get,
     getOf: async (instance, id) => (await statements.getOf().get({ instance, id })) ?? null,
     async list(instance, limit, cursor) {
       const [after] = cursor === undefined ? [0] : readCursor(cursor, isNumberPosition);
       const found = await statements.list().all({ instance, seq: after, limit: limit + 1 });
-      return pageOf(found, limit);
+      return pageByNumber(found, limit);
     },
     usedBy: async (tenant) => await room.usedBy(tenant),
     declared: async (instance) => await statements.declared().all({ instance }),
     change: (read, patch, arming, entry) =>
-      logged(entry, async () => {
+      recorded(entry, async () => {
         const row = await asRead(read);
         return row === null ? null : await change(row, patch, arming);
       }),
-    remove: async (id, entry) =>
-      (await logged(entry, async () => ((await statements.remove().run({ id })).changes === 1 ? true : null))) ?? false,
+    remove: (id, entry) => recorded(entry, async () => (await statements.remove().run({ id })).changes === 1),
     async synchronise(changes, limits, entry) {
-      await logged(entry, async () => {
+      await recorded(entry, async () => {
         for (const id of changes.remove) await statements.remove().run({ id });
         for (const { read, patch, arming } of changes.change) {
           const row = (await asRead(read)) ?? (await get(read.id));
@@ -199,7 +159,7 @@ export function openSchedules(
       }),
     async endRun(read, run, { at, failures, fault, ...outcome }, arming, entry, claim, passedOver) {
       let isLost = false;
-      const done = await logged(entry, async () => {
+      const done = await recorded(entry, async () => {
         const row = await get(read.id);
         if (row !== null && row.run === run && row.revision !== read.revision) return null;
         isLost = !(await claims.give(claim));
@@ -214,14 +174,14 @@ export function openSchedules(
       });
       return done !== null ? 'ended' : isLost ? 'lost' : 'changed';
     },
-    passOver: async (read, passed, arming, entry) =>
-      (await logged(entry, async () => {
+    passOver: (read, passed, arming, entry) =>
+      recorded(entry, async () => {
         const row = await asRead(read);
-        if (row === null || row.run !== null) return null;
+        if (row === null || row.run !== null) return false;
         await update(await armed({ ...row, lastResult: 'skipped' }, arming));
         await insertPassedOver(passed);
         return true;
-      })) ?? false,
+      }),
     interrupted: async () =>
       Promise.all(
         (await statements.interrupted().all()).map(async (schedule) => ({
@@ -232,7 +192,7 @@ export function openSchedules(
     getRun: async (id) => (await statements.getRun().get({ id })) ?? null,
     async runs(schedule, limit, cursor) {
       const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumberPosition);
-      return pageOf(await statements.runs().all({ schedule, seq: before, limit: limit + 1 }), limit);
+      return pageByNumber(await statements.runs().all({ schedule, seq: before, limit: limit + 1 }), limit);
     },
     async counts(now) {
       return {
@@ -243,14 +203,5 @@ export function openSchedules(
         resting: (await statements.countResting().get())?.n ?? 0,
       };
     },
-  };
-}
-
-/** One page of rows of which one more than a page was read, without their numbers, which are part of the cursor. */
-function pageOf<T>(found: (T & { seq: number })[], limit: number) {
-  const last = found.length > limit ? found[limit - 1] : undefined;
-  return {
-    rows: found.slice(0, limit).map(({ seq: _, ...row }) => row as unknown as T),
-    next: last === undefined ? null : writeCursor([last.seq]),
   };
 }

@@ -11,7 +11,7 @@ export function openSecrets(database: PostgresDatabase, ledger: LedgerTable): Se
   const { get, list, usable, all, countOf, put, remove, reseal, used, stateOf } = database.with(secretStatements);
   return {
     async put(secret, { now, actor }, most, entry) {
-      const [result, lines] = await database.write(async () => {
+      return ledger.recorded([entry], async () => {
         const state = secret.instance === '' ? 'created' : (await stateOf().get({ instance: secret.instance }))?.state;
         if (state === undefined || state === 'deleted')
           throw new WinterdockError('gone', `The sandbox "${secret.instance}" was deleted.`);
@@ -27,22 +27,13 @@ export function openSecrets(database: PostgresDatabase, ledger: LedgerTable): Se
           lastUsed: null,
         };
         await put().run({ ...row });
-        return [{ row, created: before === undefined }, await ledger.append([entry])] as const;
+        return { row, created: before === undefined };
       });
-      await ledger.announce(lines);
-      return result;
     },
     list: async (ofTenant, ofInstance) => await list().all({ tenant: ofTenant, instance: ofInstance }),
     usable: async (ofTenant, ofInstance) => await usable().all({ tenant: ofTenant, instance: ofInstance, none: '' }),
     all: async () => await all().all(),
-    async remove(key, entry) {
-      const [removed, lines] = await database.write(async () => {
-        const gone = (await remove().run(secretKeyOf(key))).changes === 1;
-        return [gone, gone ? await ledger.append([entry]) : []] as const;
-      });
-      await ledger.announce(lines);
-      return removed;
-    },
+    remove: (key, entry) => ledger.recorded([entry], async () => (await remove().run(secretKeyOf(key))).changes === 1),
     reseal: (changes) =>
       database.write(async () => {
         let changed = 0;

@@ -67,10 +67,7 @@ export class SegmentTable implements SegmentStore {
 
   async #logged(entry: LedgerEntry, work: () => Promise<void>): Promise<void> {
     try {
-      await this.#ledger.logged(async (append) => {
-        await work();
-        await append([entry]);
-      });
+      await this.#ledger.recorded([entry], work);
     } catch (error) {
       // The table's key, or a trigger that keeps the order.
       if (!isRefused(error)) throw error;

@@ -3,7 +3,7 @@
  * nothing of zips.
  */
 
-import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, pageOfRows, readCursor } from '../cursor.ts';
 import { shareTaken } from '../registry-errors.ts';
 import { type ShareStore, shareOf } from '../shares.ts';
 import { type ShareColumn, shareStatements } from '../statements/shares.ts';
@@ -21,19 +21,16 @@ export function openShares(database: PostgresDatabase, ledger: LedgerTable): Sha
 
   return {
     async add(share, entries) {
-      const lines = await database.write(async () => {
+      await ledger.recorded(entries, async () => {
         if ((await insert().run({ ...share })).changes !== 1) throw shareTaken(share.id);
-        return await ledger.append(entries);
       });
-      await ledger.announce(lines);
     },
 
     async list({ tenant, tenants, instance }, limit, cursor) {
       const [before] = cursor === undefined ? [] : readCursor(cursor, isNumberPosition);
       const found = await find({ tenants, tenant, instance, seq: before }, limit + 1);
-      const rows = found.slice(0, limit);
-      const last = rows.at(-1);
-      return { rows: rows.map(shareOf), next: found.length > limit && last ? writeCursor([last.seq]) : null };
+      const { rows, next } = pageOfRows(found, limit, ({ seq }) => [seq]);
+      return { rows: rows.map(shareOf), next };
     },
 
     async find({ sha256, id, diskSha256 }, { tenants }) {

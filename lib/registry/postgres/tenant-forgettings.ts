@@ -6,7 +6,6 @@
 import { tenantBeingForgotten } from '../registry-errors.ts';
 import { tenantForgettingStatements } from '../statements/tenant-forgettings.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
-import type { LedgerEntry } from '../types.ts';
 import type { PostgresDatabase } from './database.ts';
 import { openAccessRemoval } from './forget-access.ts';
 import { openJobRemoval } from './forget-jobs.ts';
@@ -25,15 +24,10 @@ export function openTenantForgettings(database: PostgresDatabase, ledger: Ledger
     const found = await openOf().get({ tenants: JSON.stringify(tenants ?? []) });
     if (found !== undefined) throw tenantBeingForgotten(found.tenant);
   };
-  const logged = (entry: LedgerEntry, work: () => Promise<unknown>): Promise<void> =>
-    ledger.logged(async (append) => {
-      await work();
-      await append([entry]);
-    });
 
   return {
     async begin(forgetting, entry) {
-      await logged(entry, async () => {
+      await ledger.recorded([entry], async () => {
         await requireNone([forgetting.tenant]);
         await insert().run({ ...forgetting });
       });
@@ -61,7 +55,7 @@ export function openTenantForgettings(database: PostgresDatabase, ledger: Ledger
     ...openLineBlanking(database, ledger, idsOf),
 
     async finish(job, now, entry) {
-      await logged(entry, () => finish().run({ job, finished: now }));
+      await ledger.recorded([entry], () => finish().run({ job, finished: now }));
     },
   };
 }

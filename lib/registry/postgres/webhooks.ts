@@ -3,43 +3,25 @@
  * or when it is tried.
  */
 
-import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, pageByNumber, readCursor } from '../cursor.ts';
+import { changedWebhook, newDelivery, newWebhook } from '../new-rows.ts';
 import { tooManyWebhooks } from '../registry-errors.ts';
 import { webhookStatements } from '../statements/webhooks.ts';
-import type { LedgerEntry } from '../types.ts';
 import type { DeliveryRow, WebhookRow, WebhookStore } from '../webhooks.ts';
 import type { PostgresDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 
-const UNTRIED = { state: 'pending', attempts: 0, attemptedMs: null, tookMs: null, status: null, error: null } as const;
-
 export function openWebhooks(database: PostgresDatabase, ledger: LedgerTable): WebhookStore {
   const statements = database.with(webhookStatements);
 
-  /** Runs `work` and appends the line in one transaction. Without a result nothing is written. */
-  const logged = <T>(entry: LedgerEntry, work: () => Promise<T | null>): Promise<T | null> =>
-    ledger.logged(async (append) => {
-      const done = await work();
-      if (done !== null) await append([entry]);
-      return done;
-    });
   const get = async (id: string): Promise<WebhookRow | null> => (await statements.get().get({ id })) ?? null;
   const getDelivery = async (id: string): Promise<DeliveryRow | null> =>
     (await statements.getDelivery().get({ id })) ?? null;
 
   return {
     async add(webhook, most, entry) {
-      const row: WebhookRow = {
-        ...webhook,
-        oldSecret: null,
-        oldSecretUntil: null,
-        enabled: true,
-        offReason: null,
-        failures: 0,
-        failingSinceMs: null,
-        lastSuccessMs: null,
-      };
-      await logged(entry, async () => {
+      const row = newWebhook(webhook);
+      await ledger.recorded([entry], async () => {
         if (((await statements.count().get())?.n ?? 0) >= most) throw tooManyWebhooks(most);
         return statements.insert().run({ ...row });
       });
@@ -49,15 +31,11 @@ export function openWebhooks(database: PostgresDatabase, ledger: LedgerTable): W
     tenantOf: async (id) => (await statements.tenantOf().get({ id }))?.tenant ?? null,
     list: async () => await statements.list().all(),
     change: (id, patch, nowMs, entry) =>
-      logged(entry, async () => {
+      ledger.recorded([entry], async () => {
         const row = await get(id);
         if (row === null) return null;
-        const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-        const after: WebhookRow = { ...row, ...given };
-        if (after.enabled && !row.enabled) {
-          Object.assign(after, { offReason: null, failures: 0, failingSinceMs: null });
-          await statements.hasten().run({ webhook: id, nowMs });
-        }
+        const after = changedWebhook(row, patch);
+        if (after.enabled && !row.enabled) await statements.hasten().run({ webhook: id, nowMs });
         await statements.update().run({ ...after });
         return after;
       }),
@@ -72,8 +50,7 @@ export function openWebhooks(database: PostgresDatabase, ledger: LedgerTable): W
         }
         return changed;
       }),
-    remove: async (id, entry) =>
-      (await logged(entry, async () => ((await statements.remove().run({ id })).changes === 1 ? true : null))) ?? false,
+    remove: (id, entry) => ledger.recorded([entry], async () => (await statements.remove().run({ id })).changes === 1),
 
     async plan(steps) {
       if (steps.length === 0) return [];
@@ -82,7 +59,7 @@ export function openWebhooks(database: PostgresDatabase, ledger: LedgerTable): W
         for (const step of steps) {
           const { webhook, from, to, deliveries } = step;
           if ((await statements.move().run({ id: webhook, from, to })).changes === 0) continue;
-          for (const one of deliveries) await statements.insertDelivery().run({ ...UNTRIED, ...one });
+          for (const one of deliveries) await statements.insertDelivery().run({ ...newDelivery(one) });
           made.push(step);
         }
         return made;
@@ -103,9 +80,9 @@ export function openWebhooks(database: PostgresDatabase, ledger: LedgerTable): W
         await database.write(record);
         return;
       }
-      await logged(off.ledger, async () => {
+      await ledger.recorded([off.ledger], async () => {
         await record();
-        return (await statements.turnOff().run({ id: webhook, reason: off.reason })).changes === 1 ? true : null;
+        return (await statements.turnOff().run({ id: webhook, reason: off.reason })).changes === 1;
       });
     },
     hasten: async (webhook, nowMs) =>
@@ -117,13 +94,9 @@ export function openWebhooks(database: PostgresDatabase, ledger: LedgerTable): W
     },
     async addTest(delivery, entry) {
       // As it stays when the server ends before the answer.
-      const row: DeliveryRow = {
-        ...UNTRIED,
-        ...delivery,
-        state: 'failed',
-        error: 'The server ended before an answer.',
-      };
-      await logged(entry, () => statements.insertDelivery().run({ ...row }));
+      const error = 'The server ended before an answer.';
+      const row: DeliveryRow = { ...newDelivery(delivery), state: 'failed', error };
+      await ledger.recorded([entry], () => statements.insertDelivery().run({ ...row }));
       return row;
     },
     getDelivery,
@@ -134,14 +107,10 @@ export function openWebhooks(database: PostgresDatabase, ledger: LedgerTable): W
         state === undefined
           ? await statements.deliveries().all(values)
           : await statements.inState().all({ ...values, state });
-      const last = found.length > limit ? found[limit - 1] : undefined;
-      return {
-        rows: found.slice(0, limit).map(({ seq: _number, ...row }) => row),
-        next: last === undefined ? null : writeCursor([last.seq]),
-      };
+      return pageByNumber(found, limit);
     },
     resend: (id, nowMs, entry) =>
-      logged(entry, async () =>
+      ledger.recorded([entry], async () =>
         (await statements.resend().run({ id, nowMs })).changes === 1 ? await getDelivery(id) : null,
       ),
   };

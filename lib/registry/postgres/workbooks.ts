@@ -1,7 +1,7 @@
 /** Workbooks: a row for each, and one for each version with its source. Knows nothing of org. */
 
 import { WinterdockError } from '../../base/errors.ts';
-import { isNumberPosition, isTextPairPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, isTextPairPosition, pageOfRows, readCursor } from '../cursor.ts';
 import { requireWorkbookCondition, requireWorkbookRoom, workbookInUse } from '../registry-errors.ts';
 import { type WorkbookCriterion, workbookStatements } from '../statements/workbooks.ts';
 import type { WorkbookRow, WorkbookStore } from '../workbooks.ts';
@@ -31,22 +31,20 @@ export function openWorkbooks(database: PostgresDatabase, ledger: LedgerTable): 
       const before = await get(tenant, id);
       requireWorkbookCondition(id, before, condition);
       if (before?.hash === content.hash) return { row: before, stored: false, created: false };
-      let version = 1;
-      const lines = await database.write(async () => {
+      const version = await ledger.recorded([entry], async () => {
         const current = await get(tenant, id);
         requireWorkbookCondition(id, current, condition);
         if (current === null) requireWorkbookRoom(tenant, most, (await statements.ofTenant().get({ tenant }))?.n ?? 0);
-        version = (current?.version ?? 0) + 1;
+        const next = (current?.version ?? 0) + 1;
         const { title, hash, bytes, components, problems } = content;
-        const row = { title, hash, bytes, components, problems, version, updated: now, updatedBy: actor };
+        const row = { title, hash, bytes, components, problems, version: next, updated: now, updatedBy: actor };
         if (current === null) await statements.insert().run({ tenant, id, ...row, created: now });
         else await statements.update().run({ tenant, id, ...row });
-        await statements.insertVersion().run({ ...content, version, created: now, createdBy: actor });
-        const old = await statements.unused().all({ tenant, id, keep: version - keep + 1 });
+        await statements.insertVersion().run({ ...content, version: next, created: now, createdBy: actor });
+        const old = await statements.unused().all({ tenant, id, keep: next - keep + 1 });
         for (const one of old) await statements.removeVersion().run({ tenant, id, version: one.version });
-        return await ledger.append([entry]);
+        return next;
       });
-      await ledger.announce(lines);
       const row = await get(tenant, id);
       if (row === null) throw new WinterdockError('internal', `The workbook "${id}" was not stored.`);
       return { row, stored: true, created: version === 1 };
@@ -70,9 +68,7 @@ export function openWorkbooks(database: PostgresDatabase, ledger: LedgerTable): 
         afterId,
         limit: limit + 1,
       });
-      const rows = found.slice(0, limit);
-      const last = rows.at(-1);
-      const next = found.length > limit && last ? writeCursor([last.tenant, last.id]) : null;
+      const { rows, next } = pageOfRows(found, limit, (last) => [last.tenant, last.id]);
       return { rows: await Promise.all(rows.map(docked)), next };
     },
 
@@ -94,23 +90,19 @@ export function openWorkbooks(database: PostgresDatabase, ledger: LedgerTable): 
 
     async versions(tenant, id, limit, cursor) {
       const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumberPosition);
-      const found = await statements.versions().all({ tenant, id, before, limit: limit + 1 });
-      const rows = found.slice(0, limit);
-      const last = rows.at(-1);
-      return { rows, next: found.length > limit && last ? writeCursor([last.version]) : null };
+      return pageOfRows(await statements.versions().all({ tenant, id, before, limit: limit + 1 }), limit, (last) => [
+        last.version,
+      ]);
     },
 
-    async remove(tenant, id, entry) {
-      const lines = await database.write(async () => {
+    remove: (tenant, id, entry) =>
+      ledger.recorded([entry], async () => {
         const row = await get(tenant, id);
-        if (row === null) return null;
+        if (row === null) return false;
         if (row.docked > 0) throw workbookInUse(row);
         await statements.removeVersions().run({ tenant, id });
         await statements.remove().run({ tenant, id });
-        return await ledger.append([entry]);
-      });
-      await ledger.announce(lines ?? []);
-      return lines !== null;
-    },
+        return true;
+      }),
   };
 }

@@ -1,7 +1,7 @@
 /** Rows of agents. */
 import { WinterdockError } from '../../base/errors.ts';
 import type { AgentKey, AgentRow, AgentStore } from '../agents.ts';
-import { isTextPairPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isTextPairPosition, pageOfRows, readCursor } from '../cursor.ts';
 import { agentKeyOf, agentStatements } from '../statements/agents.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
@@ -16,10 +16,7 @@ export function openAgents(database: RegistryDatabase, ledger: LedgerTable): Syn
     list(tenants, limit, cursor) {
       const [afterTenant, afterName] = cursor === undefined ? ['', ''] : readCursor(cursor, isTextPairPosition);
       const bind = { afterTenant, afterName, limit: limit + 1, tenants: JSON.stringify(tenants) };
-      const found = select(tenants !== null).all(bind);
-      const rows = found.slice(0, limit);
-      const last = rows.at(-1);
-      return { rows, next: found.length > limit && last ? writeCursor([last.tenant, last.name]) : null };
+      return pageOfRows(select(tenants !== null).all(bind), limit, ({ tenant, name }) => [tenant, name]);
     },
     unfinished: () => unfinished().all({}),
     add(agent) {

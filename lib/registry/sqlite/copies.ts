@@ -10,9 +10,9 @@ import {
   type PendingStart,
   type SnapshotRow,
 } from '../copies.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
+import { pageOfRows, readCursor } from '../cursor.ts';
 import { copyStatements } from '../statements/copies.ts';
-import type { InstanceRow, LedgerEntry, LedgerLine, RowPage } from '../types.ts';
+import type { InstanceRow, LedgerEntry, LedgerLine } from '../types.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { QuotaTable } from './quotas.ts';
@@ -64,7 +64,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
       const values = { source, tag: tag?.toWellFormed(), tenant, tenants, created };
       const by = (Object.keys(values) as (keyof typeof values)[]).filter((name) => values[name] !== undefined);
       const bind = { ...values, tenants: JSON.stringify(tenants), id, limit: limit + 1 };
-      return paged(statements.snapshots(by).all(bind), limit, (last) => [last.created, last.id]);
+      return pageOfRows(statements.snapshots(by).all(bind), limit, (last) => [last.created, last.id]);
     },
     snapshotsOf: (hash, limit) => statements.snapshotsOf().all({ hash, limit }),
     deleteSnapshot: (id, now, entry) =>
@@ -96,7 +96,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
     blueprints(limit, cursor) {
       const [after] = cursor === undefined ? [''] : readCursor(cursor, isName);
       const rows = statements.blueprints().all({ after, limit: limit + 1 });
-      return paged(rows, limit, (last) => [last.name]);
+      return pageOfRows(rows, limit, (last) => [last.name]);
     },
     deleteBlueprint: (name, entry) =>
       logged([entry], () => {
@@ -150,7 +150,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
       const [created, number] = cursor === undefined ? [-1, -1] : readCursor(cursor, isPosition);
       const { kind, key } = ancestryOf(ancestor);
       const found = statements.descendants(kind).all({ key, created, number, limit: limit + 1 });
-      const { rows, next } = paged(found, limit, (last) => [last.created, last.number]);
+      const { rows, next } = pageOfRows(found, limit, (last) => [last.created, last.number]);
       return { rows: rows.map(({ number: _, ...row }) => row), next };
     },
     countDescendants(ancestor) {
@@ -195,12 +195,6 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
     }
     return { vfsPath: copyPath(kind, row.hash), bytes: row.bytes, file: row.file };
   }
-}
-
-function paged<T>(rows: T[], limit: number, position: (last: T) => (string | number)[]): RowPage<T> {
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return { rows: page, next: rows.length > limit && last !== undefined ? writeCursor(position(last)) : null };
 }
 
 const isName = (position: unknown[]): position is [string] => position.length === 1 && typeof position[0] === 'string';

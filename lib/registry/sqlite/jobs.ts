@@ -7,7 +7,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import type { CommitEvents } from '../commit-events.ts';
-import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, pageByNumber, pageOfRows, readCursor } from '../cursor.ts';
 import type { ListFilter } from '../instances.ts';
 import { decodeRowNumbers, encodeRowNumbers, INSTANCES_PER_PAGE } from '../job-pages.ts';
 import {
@@ -21,7 +21,7 @@ import {
 } from '../jobs.ts';
 import { FOUND, jobStatements } from '../statements/jobs.ts';
 import type { Query } from '../statements/statements.ts';
-import type { LedgerLine, RowPage } from '../types.ts';
+import type { LedgerLine } from '../types.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { SyncMethods } from './to-async.ts';
@@ -140,7 +140,7 @@ export function openJobs(
         tenants === undefined
           ? statements.list(state !== undefined).all({ state, before, limit: limit + 1 })
           : concerning(tenants, state, before, limit + 1);
-      return paged(found, limit, jobOf, ({ seq }) => seq);
+      return pageByNumber(found, limit);
     },
 
     running: () => statements.running().all().map(jobOf),
@@ -210,12 +210,11 @@ export function openJobs(
         return pages.get(page)?.[position % INSTANCES_PER_PAGE] ?? 0;
       };
       const ids = idsOf(found.map(({ position }) => numberOf(position)));
-      return paged(
-        found,
-        limit,
-        (result) => ({ ...result, instance: ids.get(numberOf(result.position)) ?? null }),
-        ({ position }) => position,
-      );
+      const { rows, next } = pageOfRows(found, limit, ({ position }) => [position]);
+      return {
+        rows: rows.map((result) => ({ ...result, instance: ids.get(numberOf(result.position)) ?? null })),
+        next,
+      };
     },
   };
 }
@@ -232,10 +231,4 @@ function selectedInstance({ vfsPath, ...found }: FoundInstance): SelectedInstanc
 /** Lets other work run. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
-}
-
-function paged<R, T>(found: R[], limit: number, of: (row: R) => T, at: (row: R) => number): RowPage<T> {
-  const rows = found.slice(0, limit);
-  const last = rows.at(-1);
-  return { rows: rows.map(of), next: found.length > limit && last !== undefined ? writeCursor([at(last)]) : null };
 }

@@ -4,7 +4,7 @@
  */
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../chain.ts';
 import { CommitEvents } from '../commit-events.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
+import { pageOfRows, readCursor } from '../cursor.ts';
 import type { LedgerFilter } from '../ledger.ts';
 import { storedEntry } from '../ledger-entry.ts';
 import { RepeatThrottle } from '../repeat-throttle.ts';
@@ -102,9 +102,7 @@ export class LedgerTable {
         : [...new Set(allowed)]
             .flatMap((tenant) => this.#find({ ...filter, tenant }, limit + 1, after))
             .sort((a, b) => b.timeMs - a.timeMs || b.seq - a.seq);
-    const rows = found.slice(0, limit);
-    const last = rows.at(-1);
-    return { rows, next: found.length > limit && last ? writeCursor([last.timeMs, last.seq]) : null };
+    return pageOfRows(found, limit, ({ timeMs, seq }) => [timeMs, seq]);
   }
 
   #find(filter: Omit<LedgerFilter, 'tenants'>, limit: number, after: [number, number] | null): LedgerLine[] {

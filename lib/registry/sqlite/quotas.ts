@@ -3,11 +3,11 @@
  * transaction that it allows. Checks numbers only; callers check who may set a quota.
  */
 import type { InstanceId } from '../../base/ids.ts';
-import { STATES, type State, WAKE_VERBS } from '../../lifecycle/states.ts';
+import { WAKE_VERBS } from '../../lifecycle/states.ts';
 import { isTextPosition, readCursor, writeCursor } from '../cursor.ts';
 import { NO_QUOTAS, type QuotaLimits, type QuotaStore, type TenantFilter, type TenantRow } from '../quotas.ts';
 import { quotaExceeded } from '../registry-errors.ts';
-import { type CheckedQuota, quotaStatements } from '../statements/quotas.ts';
+import { type CheckedQuota, quotaStatements, tenantRow } from '../statements/quotas.ts';
 import type { LedgerEntry, RowPage } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
@@ -44,22 +44,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
     const counted = this.#statements.counted().all({ tenant });
     const own = this.#statements.overrides().get({ tenant });
     if (counted.length === 0 && own === undefined) return null;
-    const byState = (column: 'n' | 'bytes') => {
-      const known = new Map(counted.map((row) => [row.state, row[column]]));
-      return Object.fromEntries(STATES.map((state) => [state, known.get(state) ?? 0])) as Record<State, number>;
-    };
-    const { hotToWarmSeconds = null, idleToSuspendSeconds = null, idleToFreezeSeconds = null } = own ?? {};
-    const { maxSandboxes = null, maxActive = null, maxBytes = null } = own ?? {};
-    const { maxDailyCpuSeconds = null, maxRunSeconds = null, maxCallSeconds = null, replicate = null } = own ?? {};
-    return {
-      tenant,
-      counts: byState('n'),
-      bytes: byState('bytes'),
-      volumes: this.#statements.volumes().get({ tenant }) ?? { instances: 0, workspace: 0, memory: 0, tmp: 0 },
-      thresholds: { hotToWarmSeconds, idleToSuspendSeconds, idleToFreezeSeconds },
-      quotas: { maxSandboxes, maxActive, maxBytes, maxDailyCpuSeconds, maxRunSeconds, maxCallSeconds },
-      replicate,
-    };
+    return tenantRow(tenant, counted, own, this.#statements.volumes().get({ tenant }));
   }
 
   set(tenant: string, patch: Partial<QuotaLimits>, entry: LedgerEntry): QuotaLimits {

@@ -4,7 +4,7 @@
  */
 
 import { WinterdockError } from '../../base/errors.ts';
-import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, pageByNumber, readCursor } from '../cursor.ts';
 import { tooManyRuns } from '../registry-errors.ts';
 import type { RunRow, RunStore } from '../runs.ts';
 import { runStatements } from '../statements/runs.ts';
@@ -70,12 +70,7 @@ export function openRuns(database: RegistryDatabase, ledger: LedgerTable): SyncM
     get: (instance, id) => get().get({ instance, id }) ?? null,
     list(instance, limit, cursor) {
       const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumberPosition);
-      const found = list().all({ instance, seq: before, limit: limit + 1 });
-      const last = found.length > limit ? found[limit - 1] : undefined;
-      return {
-        rows: found.slice(0, limit).map(({ seq: _, ...row }) => row),
-        next: last === undefined ? null : writeCursor([last.seq]),
-      };
+      return pageByNumber(list().all({ instance, seq: before, limit: limit + 1 }), limit);
     },
     underWay: (limit, host) => (host === undefined ? underWay().all({ limit }) : underWayOf().all({ limit, host })),
   };

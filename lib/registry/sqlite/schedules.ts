@@ -5,7 +5,8 @@
  */
 import { WinterdockError } from '../../base/errors.ts';
 import type { ClaimTicket } from '../claims.ts';
-import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, pageByNumber, readCursor } from '../cursor.ts';
+import { armedSchedule, givenOf, newSchedule, newScheduleRun } from '../new-rows.ts';
 import { requireScheduleLimit } from '../registry-errors.ts';
 import {
   type NewRun,
@@ -53,15 +54,10 @@ export function openSchedules(
     return row !== null && row.revision === revision ? row : null;
   };
   /** The times of a schedule that may be paused, resting or running. */
-  const armed = (row: ScheduleRow, { nextAt, notBefore, spread, backlogUntil }: ScheduleArming): ScheduleRow => {
-    if (row.paused || row.resting) return { ...row, nextAt: null, fireAt: null, backlogUntil: null };
-    if (nextAt === null || row.run !== null) return { ...row, nextAt, fireAt: null, backlogUntil };
-    const others = statements
-      .dueAt()
-      .all({ nextAt, limit: SPREAD_ABOVE + 1 })
-      .filter(({ id }) => id !== row.id);
-    const spreadAt = nextAt + (others.length >= SPREAD_ABOVE ? spread : 0);
-    return { ...row, nextAt, fireAt: Math.max(spreadAt, notBefore ?? 0), backlogUntil };
+  const armed = (row: ScheduleRow, arming: ScheduleArming): ScheduleRow => {
+    const { nextAt } = arming;
+    const others = nextAt === null ? [] : statements.dueAt().all({ nextAt, limit: SPREAD_ABOVE + 1 });
+    return armedSchedule(row, arming, others);
   };
   const update = (row: ScheduleRow): ScheduleRow => {
     const after = { ...row, revision: row.revision + 1 };
@@ -78,29 +74,12 @@ export function openSchedules(
     requireScheduleLimit({ instance }, limits, ofInstance, 1);
     const used = room.usedBy(tenant, source === 'workbook' ? instance : '');
     requireScheduleLimit({ tenant }, limits, used, 1);
-    const row = armed(
-      {
-        ...schedule,
-        resting: state === 'archived',
-        nextAt: null,
-        fireAt: null,
-        backlogUntil: null,
-        run: null,
-        lastAt: null,
-        lastResult: null,
-        lastTookMs: null,
-        failures: 0,
-        fault: null,
-        revision: 0,
-      },
-      arming,
-    );
+    const row = armed(newSchedule(schedule, state), arming);
     statements.insert().run({ ...row });
     return row;
   };
   const change = (row: ScheduleRow, patch: Partial<ScheduleSettings>, arming: ScheduleArming | null): ScheduleRow => {
-    const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-    const changed: ScheduleRow = { ...row, ...given };
+    const changed: ScheduleRow = { ...row, ...givenOf(patch) };
     return update(arming === null ? changed : armed({ ...changed, failures: 0, fault: null }, arming));
   };
   const insertRun = (
@@ -108,15 +87,7 @@ export function openSchedules(
     ended: Partial<ScheduleRunRow> = {},
     by: Pick<ClaimTicket, 'host' | 'token'> | null = null,
   ) => {
-    const row: ScheduleRunRow = {
-      ...run,
-      tookMs: null,
-      result: null,
-      error: null,
-      exitCode: null,
-      woke: null,
-      ...ended,
-    };
+    const row = newScheduleRun(run, ended);
     statements.insertRun().run({ ...row, ownerHost: by?.host ?? null, ownerToken: by?.token ?? null });
     const surplus = statements.surplusRun().get({ schedule: run.schedule, keep: runsKept });
     if (surplus !== undefined) statements.removeRuns().run({ schedule: run.schedule, seq: surplus.seq });
@@ -135,7 +106,7 @@ export function openSchedules(
     list(instance, limit, cursor) {
       const [after] = cursor === undefined ? [0] : readCursor(cursor, isNumberPosition);
       const found = statements.list().all({ instance, seq: after, limit: limit + 1 });
-      return pageOf(found, limit);
+      return pageByNumber(found, limit);
     },
     usedBy: (tenant) => room.usedBy(tenant),
     declared: (instance) => statements.declared().all({ instance }),
@@ -222,7 +193,7 @@ export function openSchedules(
     getRun: (id) => statements.getRun().get({ id }) ?? null,
     runs(schedule, limit, cursor) {
       const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumberPosition);
-      return pageOf(statements.runs().all({ schedule, seq: before, limit: limit + 1 }), limit);
+      return pageByNumber(statements.runs().all({ schedule, seq: before, limit: limit + 1 }), limit);
     },
     counts(now) {
       return {
@@ -233,14 +204,5 @@ export function openSchedules(
         resting: statements.countResting().get()?.n ?? 0,
       };
     },
-  };
-}
-
-/** One page of rows of which one more than a page was read, without their numbers, which are part of the cursor. */
-function pageOf<T>(found: (T & { seq: number })[], limit: number) {
-  const last = found.length > limit ? found[limit - 1] : undefined;
-  return {
-    rows: found.slice(0, limit).map(({ seq: _, ...row }) => row as unknown as T),
-    next: last === undefined ? null : writeCursor([last.seq]),
   };
 }

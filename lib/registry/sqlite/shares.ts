@@ -3,7 +3,7 @@
  * nothing of zips.
  */
 
-import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, pageOfRows, readCursor } from '../cursor.ts';
 import { shareTaken } from '../registry-errors.ts';
 import { type ShareStore, shareOf } from '../shares.ts';
 import { type ShareColumn, shareStatements } from '../statements/shares.ts';
@@ -32,9 +32,8 @@ export function openShares(database: RegistryDatabase, ledger: LedgerTable): Syn
     list({ tenant, tenants, instance }, limit, cursor) {
       const [before] = cursor === undefined ? [] : readCursor(cursor, isNumberPosition);
       const found = find({ tenants, tenant, instance, seq: before }, limit + 1);
-      const rows = found.slice(0, limit);
-      const last = rows.at(-1);
-      return { rows: rows.map(shareOf), next: found.length > limit && last ? writeCursor([last.seq]) : null };
+      const { rows, next } = pageOfRows(found, limit, ({ seq }) => [seq]);
+      return { rows: rows.map(shareOf), next };
     },
 
     find({ sha256, id, diskSha256 }, { tenants }) {

@@ -3,7 +3,8 @@
  * or when it is tried.
  */
 
-import { isNumberPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, pageByNumber, readCursor } from '../cursor.ts';
+import { changedWebhook, newDelivery, newWebhook } from '../new-rows.ts';
 import { tooManyWebhooks } from '../registry-errors.ts';
 import { webhookStatements } from '../statements/webhooks.ts';
 import type { LedgerEntry } from '../types.ts';
@@ -11,8 +12,6 @@ import type { DeliveryRow, WebhookRow, WebhookStore } from '../webhooks.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { SyncMethods } from './to-async.ts';
-
-const UNTRIED = { state: 'pending', attempts: 0, attemptedMs: null, tookMs: null, status: null, error: null } as const;
 
 export function openWebhooks(database: RegistryDatabase, ledger: LedgerTable): SyncMethods<WebhookStore> {
   const statements = webhookStatements(database);
@@ -31,16 +30,7 @@ export function openWebhooks(database: RegistryDatabase, ledger: LedgerTable): S
 
   return {
     add(webhook, most, entry) {
-      const row: WebhookRow = {
-        ...webhook,
-        oldSecret: null,
-        oldSecretUntil: null,
-        enabled: true,
-        offReason: null,
-        failures: 0,
-        failingSinceMs: null,
-        lastSuccessMs: null,
-      };
+      const row = newWebhook(webhook);
       logged(entry, () => {
         if ((statements.count().get()?.n ?? 0) >= most) throw tooManyWebhooks(most);
         return statements.insert().run({ ...row });
@@ -54,12 +44,8 @@ export function openWebhooks(database: RegistryDatabase, ledger: LedgerTable): S
       logged(entry, () => {
         const row = get(id);
         if (row === null) return null;
-        const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-        const after: WebhookRow = { ...row, ...given };
-        if (after.enabled && !row.enabled) {
-          Object.assign(after, { offReason: null, failures: 0, failingSinceMs: null });
-          statements.hasten().run({ webhook: id, nowMs });
-        }
+        const after = changedWebhook(row, patch);
+        if (after.enabled && !row.enabled) statements.hasten().run({ webhook: id, nowMs });
         statements.update().run({ ...after });
         return after;
       }),
@@ -80,7 +66,7 @@ export function openWebhooks(database: RegistryDatabase, ledger: LedgerTable): S
       return database.writeWithoutSync(() =>
         steps.filter(({ webhook, from, to, deliveries }) => {
           if (statements.move().run({ id: webhook, from, to }).changes === 0) return false;
-          for (const one of deliveries) statements.insertDelivery().run({ ...UNTRIED, ...one });
+          for (const one of deliveries) statements.insertDelivery().run({ ...newDelivery(one) });
           return true;
         }),
       );
@@ -113,12 +99,8 @@ export function openWebhooks(database: RegistryDatabase, ledger: LedgerTable): S
     },
     addTest(delivery, entry) {
       // As it stays when the server ends before the answer.
-      const row: DeliveryRow = {
-        ...UNTRIED,
-        ...delivery,
-        state: 'failed',
-        error: 'The server ended before an answer.',
-      };
+      const error = 'The server ended before an answer.';
+      const row: DeliveryRow = { ...newDelivery(delivery), state: 'failed', error };
       logged(entry, () => statements.insertDelivery().run({ ...row }));
       return row;
     },
@@ -128,11 +110,7 @@ export function openWebhooks(database: RegistryDatabase, ledger: LedgerTable): S
       const values = { webhook, seq: before, limit: limit + 1 };
       const found =
         state === undefined ? statements.deliveries().all(values) : statements.inState().all({ ...values, state });
-      const last = found.length > limit ? found[limit - 1] : undefined;
-      return {
-        rows: found.slice(0, limit).map(({ seq: _number, ...row }) => row),
-        next: last === undefined ? null : writeCursor([last.seq]),
-      };
+      return pageByNumber(found, limit);
     },
     resend: (id, nowMs, entry) =>
       logged(entry, () => (statements.resend().run({ id, nowMs }).changes === 1 ? getDelivery(id) : null)),

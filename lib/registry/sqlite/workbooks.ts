@@ -1,7 +1,7 @@
 /** Workbooks: a row for each, and one for each version with its source. Knows nothing of org. */
 
 import { WinterdockError } from '../../base/errors.ts';
-import { isNumberPosition, isTextPairPosition, readCursor, writeCursor } from '../cursor.ts';
+import { isNumberPosition, isTextPairPosition, pageOfRows, readCursor } from '../cursor.ts';
 import { requireWorkbookCondition, requireWorkbookRoom, workbookInUse } from '../registry-errors.ts';
 import { type WorkbookCriterion, workbookStatements } from '../statements/workbooks.ts';
 import type { WorkbookRow, WorkbookStore } from '../workbooks.ts';
@@ -69,9 +69,7 @@ export function openWorkbooks(database: RegistryDatabase, ledger: LedgerTable): 
         afterId,
         limit: limit + 1,
       });
-      const rows = found.slice(0, limit);
-      const last = rows.at(-1);
-      const next = found.length > limit && last ? writeCursor([last.tenant, last.id]) : null;
+      const { rows, next } = pageOfRows(found, limit, (last) => [last.tenant, last.id]);
       return { rows: rows.map(docked), next };
     },
 
@@ -93,10 +91,9 @@ export function openWorkbooks(database: RegistryDatabase, ledger: LedgerTable): 
 
     versions(tenant, id, limit, cursor) {
       const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumberPosition);
-      const found = statements.versions().all({ tenant, id, before, limit: limit + 1 });
-      const rows = found.slice(0, limit);
-      const last = rows.at(-1);
-      return { rows, next: found.length > limit && last ? writeCursor([last.version]) : null };
+      return pageOfRows(statements.versions().all({ tenant, id, before, limit: limit + 1 }), limit, (last) => [
+        last.version,
+      ]);
     },
 
     remove(tenant, id, entry) {

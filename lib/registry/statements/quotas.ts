@@ -23,7 +23,8 @@ import {
   tenants,
   volumesByTenant,
 } from '../../../db/schema.ts';
-import type { QuotaLimits } from '../quotas.ts';
+import { STATES, type State } from '../../lifecycle/states.ts';
+import type { QuotaLimits, TenantRow } from '../quotas.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
 import { contains, inBoundList, plusBound, selectBy, sumOrZero } from './raw.ts';
 import type { StatementMaker } from './statements.ts';
@@ -32,6 +33,33 @@ import type { StatementMaker } from './statements.ts';
 export type CheckedQuota = Exclude<keyof QuotaLimits, 'maxDailyCpuSeconds' | 'maxRunSeconds' | 'maxCallSeconds'>;
 
 const { tenant: _, ...OVERRIDES } = getTableColumns(tenants);
+
+type Overrides = { [K in keyof typeof OVERRIDES]: (typeof OVERRIDES)[K]['_']['data'] | null };
+
+/** What is known of a tenant. `counted`: by state; `own`: what was set of it, if anything. */
+export function tenantRow(
+  tenant: string,
+  counted: readonly { state: State; n: number; bytes: number }[],
+  own: Overrides | undefined,
+  volumes: TenantRow['volumes'] = { instances: 0, workspace: 0, memory: 0, tmp: 0 },
+): TenantRow {
+  const byState = (column: 'n' | 'bytes') => {
+    const known = new Map(counted.map((row) => [row.state, row[column]]));
+    return Object.fromEntries(STATES.map((state) => [state, known.get(state) ?? 0])) as Record<State, number>;
+  };
+  const { hotToWarmSeconds = null, idleToSuspendSeconds = null, idleToFreezeSeconds = null } = own ?? {};
+  const { maxSandboxes = null, maxActive = null, maxBytes = null } = own ?? {};
+  const { maxDailyCpuSeconds = null, maxRunSeconds = null, maxCallSeconds = null, replicate = null } = own ?? {};
+  return {
+    tenant,
+    counts: byState('n'),
+    bytes: byState('bytes'),
+    volumes,
+    thresholds: { hotToWarmSeconds, idleToSuspendSeconds, idleToFreezeSeconds },
+    quotas: { maxSandboxes, maxActive, maxBytes, maxDailyCpuSeconds, maxRunSeconds, maxCallSeconds },
+    replicate,
+  };
+}
 
 export function quotaStatements(database: StatementMaker) {
   const limit = (quota: CheckedQuota) =>
