@@ -5,6 +5,8 @@
  * no order.
  */
 
+import { LEDGER_CHAINED } from './functions.ts';
+
 const FORGOTTEN = 'the tenant is being forgotten';
 
 /** Tables that get no row for a tenant that is being forgotten. */
@@ -64,6 +66,63 @@ const INSERT_LABELS = `INSERT INTO labels(instance_row, key, value, updated, cre
 
 const AMONG_OPEN = `EXISTS (SELECT 1 FROM json_array_elements_text(new.tenants::json) AS one(tenant)
     JOIN forgettings ON forgettings.tenant = one.tenant AND finished IS NULL)`;
+
+/** All that follows from a change of a row. */
+export const INSTANCES_CHANGED = `CREATE OR REPLACE FUNCTION instances_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF old.state <> new.state THEN
+    WITH of_all AS (
+      INSERT INTO counts_by_state(state, n) VALUES (old.state, -1), (new.state, 1)
+        ON CONFLICT (state) DO UPDATE SET n = counts_by_state.n + excluded.n)
+    INSERT INTO counts_by_tenant(tenant, state, n, bytes)
+      VALUES (old.tenant, old.state, -1, -coalesce(old.bytes, 0)), (new.tenant, new.state, 1, coalesce(new.bytes, 0))
+      ON CONFLICT (tenant, state)
+      DO UPDATE SET n = counts_by_tenant.n + excluded.n, bytes = counts_by_tenant.bytes + excluded.bytes;
+  ELSIF old.bytes IS DISTINCT FROM new.bytes THEN
+    UPDATE counts_by_tenant SET bytes = bytes + coalesce(new.bytes, 0) - coalesce(old.bytes, 0)
+      WHERE tenant = new.tenant AND state = new.state;
+  END IF;
+  IF old.fault IS DISTINCT FROM new.fault OR old.tombstone <> new.tombstone THEN
+    INSERT INTO counts_by_fault(fault, n)
+      SELECT * FROM (VALUES (old.fault, old.tombstone - 1), (new.fault, 1 - new.tombstone)) AS change(fault, n)
+      WHERE fault IS NOT NULL AND n <> 0 ORDER BY fault
+      ON CONFLICT (fault) DO UPDATE SET n = counts_by_fault.n + excluded.n;
+  END IF;
+  IF new.tombstone = 1 AND old.tombstone = 0 THEN
+    DELETE FROM labels WHERE instance_row = new.rowid;
+    DELETE FROM instance_volumes WHERE instance_row = new.rowid;
+  ELSIF new.tombstone = 0 THEN
+    IF old.labels <> new.labels THEN
+      DELETE FROM labels WHERE instance_row = new.rowid;
+      ${INSERT_LABELS}
+    ELSIF new.labels <> '{}' AND (old.updated, old.state, old.name_key, old.bytes_key)
+        IS DISTINCT FROM (new.updated, new.state, new.name_key, new.bytes_key) THEN
+      UPDATE labels SET updated = new.updated, state = new.state, name_key = new.name_key, bytes_key = new.bytes_key
+        WHERE instance_row = new.rowid;
+    END IF;
+    IF old.workbook IS DISTINCT FROM new.workbook OR old.workbook_version IS DISTINCT FROM new.workbook_version THEN
+      INSERT INTO schedule_syncs(instance) VALUES (new.id) ON CONFLICT DO NOTHING;
+    END IF;
+  END IF;
+  IF new.state = 'deleted' AND old.state <> 'deleted' THEN
+    DELETE FROM schedules WHERE instance = new.id;
+    DELETE FROM schedule_syncs WHERE instance = new.id;
+    DELETE FROM runs WHERE instance = new.id;
+    DELETE FROM environments WHERE kind = 'instance' AND owner = new.id;
+    DELETE FROM secrets WHERE tenant = new.tenant AND instance = new.id;
+    DELETE FROM network_rules WHERE kind = 'sandbox' AND id = new.id;
+    DELETE FROM network_hours WHERE instance = new.id;
+  ELSIF new.state = 'archived' AND old.state <> 'archived' THEN
+    UPDATE schedules SET resting = 1, next_at = NULL, fire_at = NULL, backlog_until = NULL, revision = revision + 1
+      WHERE instance = new.id;
+  ELSIF old.state = 'archived' AND new.state <> 'archived' THEN
+    UPDATE schedules SET resting = 0, revision = revision + 1,
+        fire_at = CASE WHEN paused = 0 AND run IS NULL THEN 0 END
+      WHERE instance = new.id;
+  END IF;
+  RETURN NULL;
+END
+$$`;
 
 /** In the order in which they are made. */
 export const REGISTRY_TRIGGERS: readonly string[] = [
@@ -127,66 +186,8 @@ $$`,
     INSERT INTO schedule_syncs(instance) VALUES (new.id) ON CONFLICT DO NOTHING;
   END IF;`,
   ),
-  ...after(
-    'instances_changed',
-    'UPDATE',
-    'instances',
-    `IF old.state <> new.state THEN
-    UPDATE counts_by_state SET n = n - 1 WHERE state = old.state;
-    UPDATE counts_by_state SET n = n + 1 WHERE state = new.state;
-    IF NOT FOUND THEN
-      INSERT INTO counts_by_state(state, n) VALUES (new.state, 1);
-    END IF;
-    UPDATE counts_by_tenant SET n = n - 1, bytes = bytes - coalesce(old.bytes, 0)
-      WHERE tenant = old.tenant AND state = old.state;
-    UPDATE counts_by_tenant SET n = n + 1, bytes = bytes + coalesce(new.bytes, 0)
-      WHERE tenant = new.tenant AND state = new.state;
-    IF NOT FOUND THEN
-      INSERT INTO counts_by_tenant(tenant, state, n, bytes) VALUES (new.tenant, new.state, 1, coalesce(new.bytes, 0));
-    END IF;
-  ELSIF old.bytes IS DISTINCT FROM new.bytes THEN
-    UPDATE counts_by_tenant SET bytes = bytes + coalesce(new.bytes, 0) - coalesce(old.bytes, 0)
-      WHERE tenant = new.tenant AND state = new.state;
-  END IF;
-  IF old.fault IS DISTINCT FROM new.fault OR old.tombstone <> new.tombstone THEN
-    INSERT INTO counts_by_fault(fault, n)
-      SELECT * FROM (VALUES (old.fault, old.tombstone - 1), (new.fault, 1 - new.tombstone)) AS change(fault, n)
-      WHERE fault IS NOT NULL AND n <> 0 ORDER BY fault
-      ON CONFLICT (fault) DO UPDATE SET n = counts_by_fault.n + excluded.n;
-  END IF;
-  IF new.tombstone = 1 AND old.tombstone = 0 THEN
-    DELETE FROM labels WHERE instance_row = new.rowid;
-    DELETE FROM instance_volumes WHERE instance_row = new.rowid;
-  ELSIF new.tombstone = 0 THEN
-    IF old.labels <> new.labels THEN
-      DELETE FROM labels WHERE instance_row = new.rowid;
-      ${INSERT_LABELS}
-    ELSIF new.labels <> '{}' AND (old.updated, old.state, old.name_key, old.bytes_key)
-        IS DISTINCT FROM (new.updated, new.state, new.name_key, new.bytes_key) THEN
-      UPDATE labels SET updated = new.updated, state = new.state, name_key = new.name_key, bytes_key = new.bytes_key
-        WHERE instance_row = new.rowid;
-    END IF;
-    IF old.workbook IS DISTINCT FROM new.workbook OR old.workbook_version IS DISTINCT FROM new.workbook_version THEN
-      INSERT INTO schedule_syncs(instance) VALUES (new.id) ON CONFLICT DO NOTHING;
-    END IF;
-  END IF;
-  IF new.state = 'deleted' AND old.state <> 'deleted' THEN
-    DELETE FROM schedules WHERE instance = new.id;
-    DELETE FROM schedule_syncs WHERE instance = new.id;
-    DELETE FROM runs WHERE instance = new.id;
-    DELETE FROM environments WHERE kind = 'instance' AND owner = new.id;
-    DELETE FROM secrets WHERE tenant = new.tenant AND instance = new.id;
-    DELETE FROM network_rules WHERE kind = 'sandbox' AND id = new.id;
-    DELETE FROM network_hours WHERE instance = new.id;
-  ELSIF new.state = 'archived' AND old.state <> 'archived' THEN
-    UPDATE schedules SET resting = 1, next_at = NULL, fire_at = NULL, backlog_until = NULL, revision = revision + 1
-      WHERE instance = new.id;
-  ELSIF old.state = 'archived' AND new.state <> 'archived' THEN
-    UPDATE schedules SET resting = 0, revision = revision + 1,
-        fire_at = CASE WHEN paused = 0 AND run IS NULL THEN 0 END
-      WHERE instance = new.id;
-  END IF;`,
-  ),
+  INSTANCES_CHANGED,
+  'CREATE TRIGGER instances_changed AFTER UPDATE ON instances FOR EACH ROW EXECUTE FUNCTION instances_changed()',
   ...refuse(
     'instances_stay',
     'BEFORE DELETE',
@@ -232,13 +233,8 @@ $$`,
     'NOT EXISTS (SELECT 1 FROM ledger_segments WHERE dropped_ms IS NOT NULL AND old.seq BETWEEN first_seq AND last_seq)',
     'the ledger is append-only',
   ),
-  ...refuse(
-    'events_only_appended',
-    'BEFORE INSERT',
-    'events',
-    `NOT EXISTS (SELECT 1 FROM ledger_head WHERE seq = new.seq AND hash = new.hash)`,
-    'the ledger is append-only',
-  ),
+  LEDGER_CHAINED,
+  'CREATE TRIGGER events_only_appended BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION events_only_appended()',
   ...refuse(
     'events_not_changed',
     'BEFORE UPDATE',

@@ -27,7 +27,7 @@ export function newSchedule(schedule: NewSchedule, state: State): ScheduleRow {
   };
 }
 
-/** The times of a schedule that may be paused, resting or running. `dueThen`: schedules that are due at its next one. */
+/** The times of a schedule that may be paused, resting or running. `dueThen`: what is due at its next one. */
 export function armedSchedule(
   row: ScheduleRow,
   { nextAt, notBefore, spread, backlogUntil }: ScheduleArming,

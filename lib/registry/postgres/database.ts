@@ -16,7 +16,7 @@ import { tenantBeingForgotten } from '../registry-errors.ts';
 import type { StatementMaker } from '../statements/statements.ts';
 import { codeOf, DEADLOCK, FORGOTTEN, isAway, isCut, isUnwritable, READ_ONLY, unavailable } from './errors.ts';
 import { type ConnectionPool, LONGEST_MS, type OwnConnection } from './pool.ts';
-import { type Async, asyncStatement, type Bound, compiled, type Send, type Sent, sendOn } from './statement.ts';
+import { type Async, asyncStatement, type Bound, compiled, type Sent, sendOn } from './statement.ts';
 import { sendWhole, WholeTransactions } from './whole-transactions.ts';
 
 /** The lock of all transactions of several statements: any number that nobody else in the database takes. */
@@ -44,8 +44,8 @@ export interface WriteGuard {
   /** Throws when it may not now. */
   requireHeld(): void;
   /**
-   * SQL that ends a transaction when another one has taken the registry over, which waits for those that have asked it
-   * and are not ended; empty when nobody can.
+   * An expression of SQL that ends a transaction when another one has taken the registry over, which waits for those
+   * that have asked it and are not ended; empty when nobody can.
    */
   readonly check: string;
 }
@@ -73,11 +73,11 @@ export class PostgresDatabase implements StatementMaker {
   readonly #shapes = new Map<string, unknown>();
   readonly #whole: WholeTransactions;
   /** Sends a statement in the transaction of this moment, or alone. */
-  readonly #send: Send = async (text, params) => {
+  readonly #send = async (text: string, params: unknown[], prepare = true): Promise<Sent> => {
     const transaction = this.#transaction.getStore();
-    if (transaction === undefined) return this.#explaining(() => this.#sendAlone({ text, params }));
+    if (transaction === undefined) return this.#explaining(() => this.#sendAlone({ text, params }, prepare));
     transaction.connection.requireThere();
-    const sent = await sendOn(transaction.connection.sql, text, params);
+    const sent = await sendOn(transaction.connection.sql, text, params, prepare);
     if (!text.startsWith('select')) transaction.changes += sent.changes;
     return sent;
   };
@@ -91,18 +91,18 @@ export class PostgresDatabase implements StatementMaker {
 
   /** What a transaction begins with that keeps other writers away. */
   #first(): string {
-    return `select pg_advisory_xact_lock(${WRITERS}); ${this.#guard?.check ?? ''}`;
+    return `select ${[`pg_advisory_xact_lock(${WRITERS})`, this.#guard?.check ?? ''].filter(Boolean).join()}`;
   }
 
-  async #sendAlone({ text, params }: Bound): Promise<Sent> {
+  async #sendAlone({ text, params }: Bound, prepare: boolean): Promise<Sent> {
     const isWrite = CHANGES.test(text);
     if (isWrite) this.#guard?.requireHeld();
     const check = this.#guard?.check ?? '';
     try {
       return await this.#pool.share(
         async (sql) => {
-          if (!isWrite || check === '') return sendOn(sql, text, params);
-          const [sent] = await sendWhole(sql, check, [{ text, params }]);
+          if (!isWrite || check === '') return sendOn(sql, text, params, prepare);
+          const [sent] = await sendWhole(sql, `select ${check}`, [{ text, params }]);
           return sent as Sent;
         },
         { primary: this.#primary.getStore() === true },
@@ -127,11 +127,12 @@ export class PostgresDatabase implements StatementMaker {
     };
   }
 
-  shape<T>(key: string, build: (queries: Queries) => T): T {
+  /** `replans`: by the values of each call. The plan of a prepared statement may become one for any values. */
+  shape<T>(key: string, build: (queries: Queries) => T, replans = false): T {
     const known = this.#shapes.get(key) as T | undefined;
     if (known !== undefined) return known;
     if (this.#shapes.size >= STATEMENTS) this.#shapes.clear();
-    const made = asyncStatement(build, this.#send);
+    const made = asyncStatement(build, (text, params) => this.#send(text, params, !replans));
     this.#shapes.set(key, made);
     return made;
   }

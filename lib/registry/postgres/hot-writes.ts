@@ -14,7 +14,7 @@ import { beginIntent } from '../statements/instance-writes.ts';
 import { GLOBAL_THRESHOLDS } from '../statements/thresholds.ts';
 import type { InstanceRow, Thresholds } from '../types.ts';
 import type { PostgresDatabase } from './database.ts';
-import type { LedgerTable, SiftedLines } from './ledger.ts';
+import type { GivenLine, LedgerTable, SiftedLines } from './ledger.ts';
 import { type Bound, type Compiled, compiled } from './statement.ts';
 
 type Column = keyof typeof INSTANCE_COLUMNS;
@@ -90,6 +90,25 @@ function touchOf(queries: Queries) {
     .where(and(sql`${instances.id} = touch.id`, ne(instances.state, 'deleted')));
 }
 
+/** A change of one row that appends lines if it is made, and returns the number of the first one behind the row. */
+function withLines({ text, params }: Bound, lines: readonly GivenLine[]): Bound {
+  const [line] = lines;
+  if (line === undefined) return { text, params };
+  const at = (n: number) => `$${params.length + n}`;
+  // What is returned is computed of a row that was changed.
+  if (lines.length > 1) return { text: `${text}, ledger_append(${at(1)})`, params: [...params, JSON.stringify(lines)] };
+  const { rest, ...columns } = line;
+  const names = Object.keys(columns);
+  const values = names.map((_, n) => at(n + 1));
+  const append = `insert into events (seq, ${quoted(names)}, hash) select 0, ${values}, ${at(names.length + 1)} from changed`;
+  return {
+    text: `with changed as (${text}), line as (${append} returning seq) select changed.*, seq from changed, line`,
+    params: [...params, ...Object.values(columns), rest],
+  };
+}
+
+const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`).join();
+
 export class HotWrites {
   readonly #database: PostgresDatabase;
   readonly #ledger: LedgerTable;
@@ -135,15 +154,10 @@ export class HotWrites {
     const before = Object.fromEntries(Object.entries(known).map(([name, value]) => [`was ${name}`, value]));
     const params = bind({ ...this.#thresholds, ...after, ...before });
     return this.#ledger.appended(lines, async (given) => {
-      // Behind the row is the number of the first line.
-      const call = `ledger_append($${params.length + 1})`;
-      const change =
-        given === null
-          ? { text, params }
-          : { text: `with changed as (${text}) select changed.*, ${call} from changed`, params: [...params, given] };
+      const change = withLines({ text, params }, given);
       const [row] = (await this.#database.writeWhole([change, ...also]))[0]?.rows ?? [];
       if (row === undefined) return { done: null, first: null };
-      return { done: decode(row), first: given === null ? null : Number(row.at(-1)) };
+      return { done: decode(row), first: given.length === 0 ? null : Number(row.at(-1)) };
     });
   }
 
@@ -170,13 +184,14 @@ export class HotWrites {
   /** Appends lines, which are announced; once with each id. */
   append(lines: SiftedLines, note: { id: string; atMs: number } | null): Promise<void> {
     return this.#ledger.appended(lines, async (given) => {
-      if (given === null) return { done: undefined, first: null };
+      if (given.length === 0) return { done: undefined, first: null };
+      const lines = JSON.stringify(given);
       const noted =
         'with noted as (insert into writes (id, at_ms) values ($2, $3) on conflict do nothing returning id)';
       const append =
         note === null
-          ? { text: 'select ledger_append($1)', params: [given] }
-          : { text: `${noted} select ledger_append($1) from noted`, params: [given, note.id, note.atMs] };
+          ? { text: 'select ledger_append($1)', params: [lines] }
+          : { text: `${noted} select ledger_append($1) from noted`, params: [lines, note.id, note.atMs] };
       const [[first] = []] = (await this.#database.writeWhole([append]))[0]?.rows ?? [];
       return { done: undefined, first: first === undefined ? null : Number(first) };
     });

@@ -1,12 +1,13 @@
 /**
  * Lists of instances, page by page, and their counts. Postgres has statistics of its tables and chooses the index
- * itself: what SQLite's driver does by hand (access paths, stretches, the text index) is one statement here. Rows
- * without a name sort last, as their key says (db/postgres/tables.ts).
+ * itself: what SQLite's driver does by hand (access paths, stretches) is one statement here. The rows of a label are
+ * read by its own entries, which have the sort keys too, and those of a text are told by its runs of bytes
+ * (db/postgres/texts.ts). Rows without a name sort last, as their key says (db/postgres/tables.ts).
  */
 import type { SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { and, asc, count, desc, placeholder, type Queries } from '../../../db/drizzle.ts';
-import { instances } from '../../../db/schema.ts';
+import { and, asc, count, desc, eq, gte, lte, ne, placeholder, type Queries, sql } from '../../../db/drizzle.ts';
+import { instances, labels } from '../../../db/schema.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { ListFilter, ListRequest } from '../instances.ts';
 import { INSTANCE_COLUMNS } from '../statements/instance-rows.ts';
@@ -26,12 +27,15 @@ import type { PostgresDatabase } from './database.ts';
 
 type ListSort = ListRequest['sort'];
 
-const KEYS = {
-  updated: instances.updated,
-  created: instances.created,
-  name: instances.nameKey,
-  bytes: instances.bytesKey,
-} as const satisfies Record<ListSort, SQLiteColumn>;
+/** The column of a sort, of sandboxes and of entries of labels. */
+const KEYS = { updated: 'updated', created: 'created', name: 'nameKey', bytes: 'bytesKey' } as const satisfies Record<
+  ListSort,
+  string
+>;
+/** Rows that are counted for a total at most. */
+const COUNTED = 500;
+/** Lengths that are part of a statement: what is told only later how many rows to read is planned anew each time. */
+const USUAL_LENGTHS = [51, 101, COUNTED + 1];
 /** The sort key of a row without a name, and what a name's key begins with. */
 const NAMELESS = '2';
 const NAMED = '1';
@@ -61,17 +65,19 @@ export class InstanceLists {
     const wanted = wantedOf(request);
     if (wanted === null) return { rows: [], next: null };
     const order = descending ? desc : asc;
-    const statement = this.#database.with(
-      (database) => () =>
-        database.shape(`list ${shapeOf(wanted)} ${sort} ${descending} ${after === null}`, (queries) => {
-          const at = [KEYS[sort], rowid(instances)] as const;
-          const past = after === null ? [] : [pastPosition(at, descending ? '<' : '>', ['afterKey', 'afterRow'])];
-          return select(queries, wanted, { row: INSTANCE_COLUMNS, number: rowid(instances) }, past)
-            .orderBy(order(at[0]), order(at[1]))
-            .limit(placeholder('limit'))
-            .prepare();
-        }),
-    )();
+    const length = lengthOf(limit + 1);
+    const statement = this.#statement(
+      `list ${sort} ${descending} ${after === null} ${length.key}`,
+      wanted,
+      (queries) => {
+        const at = [(hasLabel(wanted) ? labels : instances)[KEYS[sort]], numberIn(wanted)] as const;
+        const past = after === null ? [] : [pastPosition(at, descending ? '<' : '>', ['afterKey', 'afterRow'])];
+        return select(queries, wanted, { row: INSTANCE_COLUMNS, number: at[1] }, past)
+          .orderBy(order(at[0]), order(at[1]))
+          .limit(length.limit)
+          .prepare();
+      },
+    );
     const [afterKey, afterRow] = after ?? [];
     const bound = { ...bindingsOf(wanted), afterKey: keyOf(sort, afterKey), afterRow, limit: limit + 1 };
     const found = (await statement.all(bound)) as { row: InstanceRow; number: number }[];
@@ -86,21 +92,32 @@ export class InstanceLists {
     const wanted = wantedOf(filter);
     if (wanted === null) return 0;
     const kept = await this.#keptCount(wanted);
-    if (kept !== null) return Math.min(kept, cap + 1);
-    const statement = this.#database.with(
-      (database) => () =>
-        database.shape(`list count ${shapeOf(wanted)}`, (queries) => {
-          const some = select(queries, wanted, { id: instances.id }, []).limit(placeholder('limit'));
-          return queries.select({ n: count() }).from(some.as('some')).prepare();
-        }),
-    )();
+    return kept === null ? this.#countRows(wanted, cap) : Math.min(kept, cap + 1);
+  }
+
+  /** See `InstanceStore.total`. */
+  async total(filter: ListFilter, cap: number): Promise<RowCount> {
+    const wanted = wantedOf(filter);
+    if (wanted === null) return { n: 0, isExact: true };
+    const kept = await this.#keptCount(wanted);
+    const most = kept === null ? Math.min(cap, COUNTED) : cap;
+    const n = kept ?? (await this.#countRows(wanted, most));
+    return n > most ? { n: most, isExact: false } : { n, isExact: true };
+  }
+
+  async #countRows(wanted: Wanted, cap: number): Promise<number> {
+    const { key, limit } = lengthOf(cap + 1);
+    const statement = this.#statement(`list count ${key}`, wanted, (queries) => {
+      const some = select(queries, wanted, null, []).limit(limit);
+      return queries.select({ n: count() }).from(some.as('some')).prepare();
+    });
     return (await statement.get({ ...bindingsOf(wanted), limit: cap + 1 }))?.n ?? 0;
   }
 
-  /** See `InstanceStore.total`. Postgres counts in a process of its own: nobody waits for it. */
-  async total(filter: ListFilter, cap: number): Promise<RowCount> {
-    const n = await this.count(filter, cap);
-    return n > cap ? { n: cap, isExact: false } : { n, isExact: true };
+  /** A statement of a filter. How many rows have a text decides how it is read, so that one is planned each time. */
+  #statement<T>(key: string, wanted: Wanted, build: (queries: Queries) => T) {
+    const replans = wanted.filter.patterns !== undefined;
+    return this.#database.with(() => () => this.#database.shape(`${key} ${shapeOf(wanted)}`, build, replans))();
   }
 
   /** Every matching row with these fields, in the order of their numbers, `piece` at a time, all of one moment. */
@@ -111,7 +128,7 @@ export class InstanceLists {
   ): AsyncIterable<Row[]> | null {
     const wanted = wantedOf(filter);
     if (wanted === null) return null;
-    const build = (queries: Queries) => select(queries, wanted, fields, []).orderBy(rowid(instances)).prepare();
+    const build = (queries: Queries) => select(queries, wanted, fields, []).orderBy(numberIn(wanted)).prepare();
     return this.#database.pieces<Row>(build, bindingsOf(wanted), piece);
   }
 
@@ -139,6 +156,11 @@ function wantedOf({ tenants, ...filter }: ListFilter): Wanted | null {
   return wanted === null ? null : { filter: wanted, tenants: filter.tenant === undefined ? tenants : undefined };
 }
 
+function lengthOf(rows: number) {
+  if (!USUAL_LENGTHS.includes(rows)) return { key: 'any', limit: placeholder('limit') };
+  return { key: rows, limit: sql.raw(String(rows)) as unknown as number };
+}
+
 function shapeOf({ filter, tenants }: Wanted): string {
   return `${filterShape(filter)} ${tenants === undefined}`;
 }
@@ -147,23 +169,52 @@ function bindingsOf({ filter, tenants }: Wanted): Record<string, unknown> {
   return { ...filterBindings(filter), ...(tenants === undefined ? {} : { among: JSON.stringify(tenants) }) };
 }
 
-function select(
-  queries: Queries,
-  { filter, tenants }: Wanted,
-  fields: Parameters<Queries['select']>[0] & object,
-  also: readonly SQL[],
-) {
-  const aspects = Object.keys(filter) as Criterion[];
-  return queries
-    .select(fields)
-    .from(instances)
-    .where(
-      and(
-        ...aspects.map((aspect) => conditionOf(queries, filter, aspect)),
-        tenants === undefined ? undefined : inBoundList(instances.tenant, 'among'),
-        ...also,
-      ),
-    );
+/** Whether the rows are found by the entries of a label, which deleted rows have none of. */
+function hasLabel({ filter }: Wanted): boolean {
+  return filter.label !== undefined && !filter.deleted;
+}
+
+function numberIn(wanted: Wanted): SQL<number> {
+  return hasLabel(wanted) ? sql<number>`${labels.instanceRow}` : rowid(instances);
+}
+
+/** The rows of a filter. `fields`: null for their numbers alone. */
+function select(queries: Queries, wanted: Wanted, fields: Record<string, unknown> | null, also: readonly SQL[]) {
+  const { filter, tenants } = wanted;
+  const criteria = Object.keys(filter) as Criterion[];
+  const ofEntry = hasLabel(wanted) ? criteria.filter((criterion) => ENTRIES[criterion] !== undefined) : [];
+  const ofRow = criteria.filter((criterion) => !ofEntry.includes(criterion));
+  const conditions = and(
+    ...ofEntry.map((criterion) => ENTRIES[criterion]?.()),
+    ...ofRow.map((criterion) => conditionOf(queries, filter, criterion)),
+    filter.patterns === undefined || filter.deleted ? undefined : hasGrams(wanted, filter.patterns.length),
+    tenants === undefined ? undefined : inBoundList((hasLabel(wanted) ? labels : instances).tenant, 'among'),
+    ...also,
+  );
+  const selected = (fields ?? { row: numberIn(wanted).as('row') }) as Parameters<Queries['select']>[0] & object;
+  if (!hasLabel(wanted)) return queries.select(selected).from(instances).where(conditions);
+  const entries = queries.select(selected).from(labels).$dynamic();
+  // Entries that say everything are enough to be counted.
+  if (fields !== null || ofRow.length > 0) entries.innerJoin(instances, eq(rowid(instances), labels.instanceRow));
+  return entries.where(conditions);
+}
+
+/** What the entry of a label says of a criterion by itself. */
+const ENTRIES: Partial<Record<Criterion, () => SQL | undefined>> = {
+  deleted: () => undefined,
+  label: () => and(eq(labels.key, placeholder('labelKey')), eq(labels.value, placeholder('labelValue'))),
+  tenant: () => eq(labels.tenant, placeholder('tenant')),
+  state: () => eq(labels.state, placeholder('state')),
+  notState: () => ne(labels.state, placeholder('notState')),
+  since: () => gte(labels.updated, placeholder('since')),
+  until: () => lte(labels.updated, placeholder('until')),
+};
+
+/** True for a row that has all runs of bytes of the bound patterns. */
+function hasGrams(wanted: Wanted, patterns: number): SQL {
+  const grams = Array.from({ length: patterns }, (_, n) => sql`text_grams(${placeholder(`pattern${n}`)})`);
+  return sql`exists (select from instance_texts where instance_row = ${numberIn(wanted)}
+    and grams @> (${sql.join(grams, sql` || `)}))`;
 }
 
 function keyOf(sort: ListSort, key: string | number | null | undefined): string | number | null | undefined {

@@ -135,6 +135,11 @@ export class ConnectionPool {
   /** Examines each connection before it is used. Default: whoever is reached will do. */
   check: ConnectionCheck = async () => ({ isStandby: false });
 
+  /** Whether somebody waits for one. */
+  get isWanted(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** Connects when something is sent. `most`: connections at once. */
   static async open(
     address: PostgresAddress,

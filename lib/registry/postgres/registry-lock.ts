@@ -63,7 +63,7 @@ export class RegistryLock implements WriteGuard {
   }
 
   get check(): string {
-    return this.#isNoted ? `select require_holder('${this.#token}')` : '';
+    return this.#isNoted ? `require_holder('${this.#token}')` : '';
   }
 
   requireHeld(): void {

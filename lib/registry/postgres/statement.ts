@@ -52,8 +52,13 @@ interface Prepared {
 const QUERIES: Queries = queriesAsText();
 
 /** Sends a statement and returns its rows with the number of rows that it changed. */
-export async function sendOn(sql: Pick<Sql, 'unsafe'>, text: string, params: unknown[]): Promise<Sent> {
-  return sentOf(await sql.unsafe(text, params as never[], { prepare: true }).values());
+export async function sendOn(
+  sql: Pick<Sql, 'unsafe'>,
+  text: string,
+  params: unknown[],
+  prepare: boolean,
+): Promise<Sent> {
+  return sentOf(await sql.unsafe(text, params as never[], { prepare }).values());
 }
 
 /** What the client says of a statement that it has sent. */

@@ -4,6 +4,7 @@
  * the rows mean.
  */
 import { type CarriedTable, carriedTables, DERIVED_KEY } from '../../../db/postgres/tables.ts';
+import { INDEX_TEXTS } from '../../../db/postgres/texts.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import { WholeFile } from '../sqlite/whole-file.ts';
 import type { PostgresDatabase } from './database.ts';
@@ -52,6 +53,7 @@ export async function carryIn({ sql, requireThere }: OwnConnection, path: string
     await send(
       `update "${table}" set "${column}" = instances."${column}" from instances where instances.rowid = instance_row`,
     );
+    await send(INDEX_TEXTS);
     // The end of the chain, also when every line was dropped.
     await send(`update ledger_head set seq = last.seq, hash = last.hash from (
       select seq, hash from events union all select last_seq, last_hash from ledger_segments order by seq desc limit 1

@@ -24,6 +24,7 @@ const BY_HAND: Readonly<Record<string, string>> = {
   'lib/registry/postgres/whole-transactions.ts': 'sends the begin and end of transactions with their statements',
   'lib/registry/postgres/follower.ts': 'listens, tells others, and asks how far the ledger is',
   'lib/registry/postgres/hot-writes.ts': 'a change, its due time and its lines in one statement',
+  'lib/registry/postgres/lists.ts': 'the index of texts, and lengths of pages that are part of a statement',
   'lib/registry/postgres/migrate.ts': 'asks for what is recorded of the steps, and runs their statements',
   'lib/registry/postgres/ledger.ts': 'the function that appends, and the head of the chain',
   'lib/registry/postgres/open.ts': 'the head of the chain',

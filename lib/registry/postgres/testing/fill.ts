@@ -6,11 +6,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Sql } from 'postgres';
 import { getTableColumns } from '../../../../db/drizzle.ts';
+import { INDEX_TEXTS } from '../../../../db/postgres/texts.ts';
 import { instances } from '../../../../db/schema.ts';
 import { filledRow } from '../../sqlite/testing/fill.ts';
 import { toStored } from '../plain-text.ts';
 
-const TABLES = ['instances', 'labels'];
+const TABLES = ['instances', 'labels', 'instance_texts'];
 /** Rows that are sent at once. */
 const PIECE = 1000;
 
@@ -63,6 +64,7 @@ const DERIVED = [
     select row_number() over (), rowid, one.key, one.value, updated, created, name_key, bytes_key, tenant, state
     from instances, json_each_text(labels::json) as one`,
   `select setval('labels_rowid_seq', count(*)) from labels`,
+  INDEX_TEXTS,
   `insert into counts_by_state (state, n) select state, count(*) from instances group by 1`,
   `insert into counts_by_tenant (tenant, state, n, bytes)
     select tenant, state, count(*), coalesce(sum(bytes), 0) from instances group by 1, 2`,
