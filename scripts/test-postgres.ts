@@ -72,42 +72,37 @@ export const DRIVER_FOLDERS: readonly string[] = [
 ];
 
 const REPLICA = 'a replica is not shipped from Postgres, and a start with both is refused';
-const BESIDE =
-  'the commands find the registry by the data folder alone; lib/backup/postgres-registry.test.ts has them on Postgres';
 
 /** Whole files, and single tests as `file > title`, each with the reason. */
 export const SQLITE_ALONE: Readonly<Record<string, string>> = {
-  'lib/backup/backup.test.ts': BESIDE,
-  'lib/backup/broken-off.test.ts': BESIDE,
   'lib/backup/damaged-replica.test.ts': REPLICA,
-  'lib/backup/damaged.test.ts': BESIDE,
-  'lib/backup/forgotten-tenant.test.ts': BESIDE,
-  'lib/backup/last-state.test.ts': BESIDE,
+  'lib/backup/last-state.test.ts': 'the last state had its registry in a file, and so have its backups',
   'lib/backup/linked-registry.test.ts': 'links and hard links are of a file',
   'lib/backup/replica-begun.test.ts': REPLICA,
   'lib/backup/replica-drill.test.ts': REPLICA,
   'lib/backup/replica-restore.test.ts': REPLICA,
-  'lib/backup/restore.test.ts': BESIDE,
-  'lib/backup/rows-on-s3.test.ts': BESIDE,
-  'lib/backup/rows-whole.test.ts': BESIDE,
-  'lib/backup/store-target.test.ts': BESIDE,
-  'lib/backup/walls.test.ts': BESIDE,
-  'lib/claims/takeover.test.ts': 'it counts the turns in which a registry in this process has answered',
-  'lib/cli/backup.test.ts': BESIDE,
-  'lib/doctor/repair.test.ts': 'a registry that is lost is a file that is not there',
   'lib/front/lock.test.ts': 'two names of one file, its inode and its lock file',
+  'lib/front/server.test.ts > a registry that is no database, or has damaged pages, is named with the way out and not with a stack':
+    'the pages of a file',
+  'lib/front/server.test.ts > a folder of the last state is carried over with one line and has everything; an older one is refused in one line and unchanged':
+    'the last state had its registry in a file',
   'lib/host/replica-copies.test.ts': REPLICA,
   'lib/host/replica-retention.test.ts': REPLICA,
   'lib/http/tests/forget-bundles.test.ts': REPLICA,
   'lib/http/tests/forget-replica.test.ts': REPLICA,
   'lib/http/tests/moments.test.ts': REPLICA,
   'lib/http/tests/registry-replica.test.ts': REPLICA,
-  'lib/http/tests/repeated.test.ts': REPLICA,
+  'lib/http/tests/repeated.test.ts > what was committed here alone is found under its key once the replica has it':
+    REPLICA,
+  'lib/http/tests/replica-lag.test.ts': REPLICA,
   'lib/http/tests/replica-refused.test.ts': REPLICA,
   'lib/http/tests/replica-replaced.test.ts': REPLICA,
   'lib/http/tests/replica-server.test.ts': REPLICA,
   'lib/http/tests/replica.test.ts': REPLICA,
-  'lib/http/tests/storage.test.ts': 'pages, log and bytes of a file',
+  'lib/http/tests/storage.test.ts > a damaged registry does not pass, and a file that is not a registry is reported':
+    'the pages of a file',
+  'lib/http/tests/storage.test.ts > a copy of a stopped server’s folder, without derived files, is a complete backup':
+    'a copy of the folder has its registry where that is a file',
   'lib/http/tests/sync.test.ts': REPLICA,
   'lib/sandboxes/recovery/settle.test.ts > a freeze on a disk that takes neither a commit nor a folder still returns its file':
     'the disk that takes no commit has the registry too',

@@ -10,6 +10,7 @@ import { removeTreeNow } from '../base/effects.ts';
 import { openSigner } from '../base/signing.ts';
 import { createDrawers } from '../host/drawers.ts';
 import { registryDriver } from '../registry/drivers.ts';
+import { driverOfTests, settingsOfTests } from '../registry/testing/registry-of-tests.ts';
 import { HASHED_AT_FILING_BYTES } from '../sandboxes/files/filed-hash.ts';
 import type { ServerProcess } from '../testing/process.ts';
 import { createReaders } from '../vfs/readers.ts';
@@ -102,7 +103,7 @@ test('after the clock was set back, --keep keeps what is made now, and what is d
   /** A backup as a server with this clock makes it. */
   const make = async (clock: FakeClock) => {
     const target = await openFolderTarget(dated);
-    const config = readConfig({ WB_DATA: folder });
+    const config = readConfig({ WB_DATA: folder, ...settingsOfTests(folder) });
     const readers = createReaders({ maxFileBytes: config.maxFileBytes });
     try {
       const stores = { driver: registryDriver(config.registry), drawers: createDrawers(config) };
@@ -161,7 +162,7 @@ test('writes that are answered before a backup begins are in it, whatever is wri
     const before = new Map(answered);
     const [command, args] = commandOf('backup', [busy]);
     const child = spawn(command, args, {
-      env: { ...process.env, WB_DATA: folder },
+      env: { ...process.env, WB_DATA: folder, ...settingsOfTests(folder) },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let output = '';
@@ -206,7 +207,7 @@ test('a damaged object is named with its owner, and nothing is restored from it'
   const target = join(root, 'not-restored');
   const refused = run('restore', target, ['--from', copy]);
   expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('the sandbox "frozen"')]);
-  expect(existsSync(join(target, 'registry.sqlite'))).toBe(false);
+  expect(await driverOfTests(target).presence()).toEqual({ kind: 'missing' });
 
   const manifest = join(copy, 'backups', readdirSync(join(copy, 'backups')).sort().at(-1) ?? '');
   const text = readFileSync(manifest, 'utf8');
@@ -238,7 +239,8 @@ test('a killed backup leaves earlier ones complete, and the next one continues',
   const before = (await manifestsIn(store)).manifests.map(({ id }) => id);
   for (const afterMs of [150, 300, 450]) {
     const [command, args] = commandOf('backup', [store]);
-    const child = spawn(command, args, { env: { ...process.env, WB_DATA: folder }, stdio: 'ignore' });
+    const env = { ...process.env, WB_DATA: folder, ...settingsOfTests(folder) };
+    const child = spawn(command, args, { env, stdio: 'ignore' });
     setTimeout(() => child.kill('SIGKILL'), afterMs);
     await once(child, 'exit');
   }

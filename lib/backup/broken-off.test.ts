@@ -9,6 +9,7 @@ import { observeEffects } from '../base/effects.ts';
 import { openSigner } from '../base/signing.ts';
 import { createDrawers } from '../host/drawers.ts';
 import { registryDriver } from '../registry/drivers.ts';
+import { settingsOfTests } from '../registry/testing/registry-of-tests.ts';
 import { sha256Of } from '../storage/files.ts';
 import { DAY, DRAWN_BY, partOf } from '../testing/draw.ts';
 import { startServer } from '../testing/server.ts';
@@ -43,7 +44,7 @@ beforeAll(async () => {
   await server.call('POST', '/api/instances/rests/snapshots', {});
   await server.call('POST', '/api/instances/packed/archive', {});
   await server.stop();
-  config = readConfig({ WB_DATA: folder });
+  config = readConfig({ WB_DATA: folder, ...settingsOfTests(folder) });
   readers = createReaders({ maxFileBytes: config.maxFileBytes });
 });
 afterEach(() => observeEffects(null));

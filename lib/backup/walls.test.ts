@@ -3,6 +3,7 @@ import { constants, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, 
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loseRegistry } from '../registry/testing/registry-of-tests.ts';
 import { OpenedFiles, type Opening, whyNotWatched } from '../testing/opened-files.ts';
 import type { ServerProcess } from '../testing/process.ts';
 import { populate, run, spawnServer } from './testing/server-content.ts';
@@ -104,7 +105,7 @@ test.runIf(whyNot === null)(
     const restored = marksOf(at('restored'));
     during('doctor of what was restored', () => command('doctor', at('restored'), ['--full']));
     expect(marksOf(at('restored'))).toEqual(restored);
-    for (const name of ['registry.sqlite', 'registry.sqlite.head']) rmSync(at('restored', name));
+    await loseRegistry(at('restored'));
     during('doctor takes back', () =>
       command('doctor', at('restored'), ['--adopt', '--accept', 'lost', '--tenant', 'acme']),
     );

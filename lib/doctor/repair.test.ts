@@ -5,7 +5,7 @@ import { FakeClock } from '../base/clock.ts';
 import { observeEffects } from '../base/effects.ts';
 import { findStartRefusal } from '../ledger/start-check.ts';
 import { THRESHOLDS } from '../registry/testing/fixtures.ts';
-import { fileDriver, openTestRegistry } from '../registry/testing/open-test-registry.ts';
+import { driverOfTests, loseRegistry, openRegistryOfTests } from '../registry/testing/registry-of-tests.ts';
 import { createDiskDrawers } from '../storage/disk.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import { createReaders } from '../vfs/readers.ts';
@@ -41,6 +41,7 @@ async function contentOf(path: string): Promise<string> {
 /** A data folder without a registry: one file in each drawer, one that was set aside. */
 async function lostFolder(): Promise<string> {
   const folder = tmpFolder();
+  await loseRegistry(folder);
   mkdirSync(join(folder, 'live/one'), { recursive: true });
   mkdirSync(join(folder, 'orphans'));
   vfsFile(join(folder, 'live/one/vfs.sqlite'), 'of one');
@@ -55,7 +56,7 @@ async function lostFolder(): Promise<string> {
 
 const locationOf = (folder: string) => ({
   dataFolder: folder,
-  driver: fileDriver(join(folder, 'registry.sqlite')),
+  driver: driverOfTests(folder),
   keysFolder: folder,
   drawers: createDiskDrawers(folder),
 });
@@ -76,7 +77,7 @@ async function adoptAll(folder: string, keys: string[] = []) {
 }
 
 async function rowsIn(folder: string) {
-  const registry = await openTestRegistry(join(folder, 'registry.sqlite'), { clock });
+  const registry = await openRegistryOfTests(folder, { clock });
   try {
     const rows = await registry.instances.withFile('', 100);
     return rows.map(({ id, state, vfsPath, tenant, pending, fault }) => ({
@@ -115,6 +116,7 @@ test('taking back that fails at any effect may be run again, and until it is don
   for (let failed = true; failed; at += 1) {
     const folder = tmpFolder();
     cpSync(whole, folder, { recursive: true, preserveTimestamps: true });
+    await loseRegistry(folder);
     let seen = 0;
     observeEffects({
       before: () => {

@@ -5,13 +5,14 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { expectWhole } from '../backup/testing/server-content.ts';
 import { unknownSettings } from '../base/config.ts';
 import type { Event, Instance } from '../contract/schema.ts';
 import { CONTENT, everyFileIn, FORMER, KNOWN, layLastState, makeOlder } from '../registry/testing/last-state.ts';
 import { fileDriver } from '../registry/testing/open-test-registry.ts';
+import { onPostgres, registryOfTests } from '../registry/testing/registry-of-tests.ts';
+import { sqlOfTests } from '../registry/testing/sql-of-tests.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 import { TEST_KEY } from '../testing/server.ts';
 import { WORKER_USER } from '../workers/walls/user.ts';
@@ -56,12 +57,13 @@ async function runUntilBegun(server: ServerProcess, id: string): Promise<void> {
   await vi.waitFor(() => expect(output).toContain('begun'), { timeout: 240_000 });
 }
 
-function startAndEnd(settings: Record<string, string>, cwd = process.cwd()) {
+async function startAndEnd(settings: Record<string, string>, cwd = process.cwd()) {
+  const ofTests = onPostgres() && settings.WB_REGISTRY === undefined ? await registryOfTests(folder) : {};
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [join(import.meta.dirname, './server.ts'), '--api-only'],
     {
-      env: { ...process.env, WB_DATA: folder, PORT: '0', WB_ADMIN_KEY: TEST_KEY, ...settings },
+      env: { ...process.env, WB_DATA: folder, PORT: '0', WB_ADMIN_KEY: TEST_KEY, ...ofTests, ...settings },
       cwd,
       encoding: 'utf8',
       timeout: 120_000,
@@ -73,7 +75,7 @@ function startAndEnd(settings: Record<string, string>, cwd = process.cwd()) {
 test('what a server keeps is closed to other users, in a folder that others may enter too', async () => {
   chmodSync(folder, 0o777);
   mkdirSync(join(folder, 'snapshots'), { mode: 0o755 });
-  writeFileSync(join(folder, 'registry.sqlite'), '', { mode: 0o644 });
+  if (!onPostgres()) writeFileSync(join(folder, 'registry.sqlite'), '', { mode: 0o644 });
   writeFileSync(join(folder, 'not-ours'), '', { mode: 0o644 });
   const server = await start();
   await server.call('POST', '/api/instances', { id: 'kept', tenant: 'acme' });
@@ -98,8 +100,8 @@ test('what a server keeps is closed to other users, in a folder that others may 
   expect(statSync(folder).mode & 0o777).toBe(0o775);
 });
 
-test('a wrong setting stops the start with its name, its value and what is allowed', () => {
-  const { status, stderr, stdout } = startAndEnd({ PORT: 'eighty', WB_POOL: '-1', WB_ADMIN_KEY: 'too-short' });
+test('a wrong setting stops the start with its name, its value and what is allowed', async () => {
+  const { status, stderr, stdout } = await startAndEnd({ PORT: 'eighty', WB_POOL: '-1', WB_ADMIN_KEY: 'too-short' });
   expect([status, stdout]).toEqual([1, '']);
   expect(stderr).toContain('PORT="eighty": must be a whole number from 0 to 65535');
   expect(stderr).toContain('WB_POOL="-1"');
@@ -117,24 +119,24 @@ test('a port that is taken is said in one line', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
-  const { status, stderr } = startAndEnd({ PORT: String(port) });
+  const { status, stderr } = await startAndEnd({ PORT: String(port) });
   taken.close();
   expect([status, stderr]).toEqual([1, `${portTaken(port)}\n`]);
 });
 
-test('a data folder that cannot be used is said in one line that names WB_DATA', () => {
+test('a data folder that cannot be used is said in one line that names WB_DATA', async () => {
   const file = join(folder, 'file');
   writeFileSync(file, '');
-  const { status, stderr } = startAndEnd({ WB_DATA: file });
+  const { status, stderr } = await startAndEnd({ WB_DATA: file });
   expect([status, stderr]).toEqual([
     1,
     `WB_DATA is ${file}, and that is no folder. Move what is there, or set WB_DATA to another folder.\n`,
   ]);
 });
 
-test('a key file that is a folder, or holds no key, stops the start with its path', () => {
+test('a key file that is a folder, or holds no key, stops the start with its path', async () => {
   mkdirSync(join(folder, 'auth.secret'));
-  const first = startAndEnd({});
+  const first = await startAndEnd({});
   expect(first.status).toBe(3);
   expect(first.stderr).toContain(`  ${folder}/auth.secret is a folder and should be a file.\n`);
   rmSync(join(folder, 'auth.secret'), { recursive: true });
@@ -142,13 +144,13 @@ test('a key file that is a folder, or holds no key, stops the start with its pat
   if (process.getuid?.() !== 0) return;
   for (const text of ['', 'abc', '\n']) {
     writeFileSync(join(folder, 'users.key'), text);
-    const { status, stderr } = startAndEnd({});
+    const { status, stderr } = await startAndEnd({});
     expect([status, stderr]).toEqual([1, `${folder}/users.key holds no key: delete it and a new one is made.\n`]);
   }
 });
 
-test('a misspelt setting is named with the one that is meant, and its value is not shown', () => {
-  const { stderr } = startAndEnd({ WB_IDLE_TO_SUSPENT: '60', PORT: '65536', WB_ZEBRA: 'red' });
+test('a misspelt setting is named with the one that is meant, and its value is not shown', async () => {
+  const { stderr } = await startAndEnd({ WB_IDLE_TO_SUSPENT: '60', PORT: '65536', WB_ZEBRA: 'red' });
   expect(stderr).toContain('PORT="65536": must be a whole number from 0 to 65535');
   expect(stderr).toContain('Did you mean WB_IDLE_TO_SUSPEND?\n');
   expect(stderr).not.toContain('red');
@@ -186,7 +188,7 @@ test('a registry that is no database, or has damaged pages, is named with the wa
   );
   writeFileSync(path, 'something else entirely, and long enough for a header. '.repeat(100));
   const before = readFileSync(path);
-  const first = startAndEnd({});
+  const first = await startAndEnd({});
   expect([first.status, first.stdout, first.stderr]).toEqual([3, '', damaged]);
   expect(readFileSync(path).equals(before)).toBe(true);
   rmSync(path);
@@ -194,21 +196,23 @@ test('a registry that is no database, or has damaged pages, is named with the wa
   const pages = readFileSync(path);
   pages.fill(0x5a, 2048);
   writeFileSync(path, pages);
-  const second = startAndEnd({});
+  const second = await startAndEnd({});
   expect([second.status, second.stdout, second.stderr]).toEqual([3, '', damaged]);
 });
 
 test('a registry of a newer version is refused in one line that names it', async () => {
   await (await start()).end();
-  const path = join(folder, 'registry.sqlite');
-  const database = new DatabaseSync(path);
-  database.exec("INSERT INTO __drizzle_migrations(hash, created_at) VALUES ('later', 9999999999999)");
-  database.close();
-  const { status, stdout, stderr } = startAndEnd({});
+  const { ask, close } = await sqlOfTests(folder);
+  // One that takes away what this version needs.
+  if (onPostgres()) await ask('INSERT INTO registry_steps (step, contracts) VALUES (999, 1)');
+  else await ask("INSERT INTO __drizzle_migrations(hash, created_at) VALUES ('later', 9999999999999)");
+  await close();
+  const registry = onPostgres() ? '' : ` ${join(folder, 'registry.sqlite')}`;
+  const { status, stdout, stderr } = await startAndEnd({});
   expect([status, stdout, stderr]).toEqual([
     3,
     '',
-    expect.stringMatching(new RegExp(`^A newer version of Winterdock has written the registry ${path}: .*\\n$`)),
+    expect.stringMatching(new RegExp(`^A newer version of Winterdock has written the registry${registry}: .*\\n$`)),
   ]);
 });
 
@@ -223,7 +227,7 @@ test('a folder of the last state is carried over with one line and has everythin
   layLastState(folder);
   makeOlder(path);
   const before = everyFileIn(folder);
-  const { status, stdout, stderr } = startAndEnd({});
+  const { status, stdout, stderr } = await startAndEnd({});
   expect([status, stdout, stderr]).toEqual([
     3,
     '',
@@ -234,7 +238,7 @@ test('a folder of the last state is carried over with one line and has everythin
 
 test('a second server in the same folder is refused, until the first is gone, however it went', async () => {
   const first = await start();
-  const second = startAndEnd({});
+  const second = await startAndEnd({});
   expect([second.status, second.stderr]).toEqual([
     1,
     expect.stringMatching(/^Another Winterdock uses the data folder .*\n$/),
@@ -248,10 +252,10 @@ test('a second server is refused also when the lock file was removed or replaced
   const first = await start();
   rmSync(join(folder, 'lock.sqlite'));
   const refused = [1, '', expect.stringMatching(/^Another Winterdock uses the data folder .*\n$/)];
-  const second = startAndEnd({});
+  const second = await startAndEnd({});
   expect([second.status, second.stdout, second.stderr]).toEqual(refused);
   writeFileSync(join(folder, 'lock.sqlite'), '');
-  const third = startAndEnd({});
+  const third = await startAndEnd({});
   expect([third.status, third.stdout, third.stderr]).toEqual(refused);
   expect((await first.call('POST', '/api/instances', { id: 'a', tenant: 'acme' })).status).toBe(201);
   await first.end('SIGKILL');
@@ -266,16 +270,19 @@ test.each([
   'postgres://me:hunter2@db:x/winterdock',
   'postgres:/me:hunter2@db/winterdock',
   'sqlite://hunter2/registry.sqlite',
-])('the registry %j ends the start with 3: nothing shows its password and no file has it in its name', (address) => {
-  mkdirSync(join(folder, 'here'));
-  const { status, stdout, stderr } = startAndEnd({ WB_REGISTRY: address }, join(folder, 'here'));
-  expect([status, stdout]).toEqual([3, '']);
-  expect(stderr).toMatch(
-    /^Wrong settings:\n {2}WB_REGISTRY=\(hidden\): must be (a path, sqlite:\/\/\/PATH|postgres:\/\/USER).*\n$/,
-  );
-  expect(stderr).not.toContain('hunter2');
-  expect(readdirSync(folder, { recursive: true })).toEqual(['here']);
-});
+])(
+  'the registry %j ends the start with 3: nothing shows its password and no file has it in its name',
+  async (address) => {
+    mkdirSync(join(folder, 'here'));
+    const { status, stdout, stderr } = await startAndEnd({ WB_REGISTRY: address }, join(folder, 'here'));
+    expect([status, stdout]).toEqual([3, '']);
+    expect(stderr).toMatch(
+      /^Wrong settings:\n {2}WB_REGISTRY=\(hidden\): must be (a path, sqlite:\/\/\/PATH|postgres:\/\/USER).*\n$/,
+    );
+    expect(stderr).not.toContain('hunter2');
+    expect(readdirSync(folder, { recursive: true })).toEqual(['here']);
+  },
+);
 
 test('a registry that a URL names is the one of its path', async () => {
   const first = await start({ WB_REGISTRY: `sqlite://${join(folder, 'a%20b', 'r.sqlite')}` });

@@ -1,6 +1,5 @@
 import {
   chmodSync,
-  cpSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -13,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { copyFolderOfTests } from '../registry/testing/registry-of-tests.ts';
 import { startServer, type TestServer } from '../testing/server.ts';
 
 let folder: string;
@@ -130,7 +130,7 @@ test('of two servers on copies of one folder the one that started last has the s
   const first = await start();
   await freeze('x');
   await stop();
-  cpSync(data(), data('copy'), { recursive: true });
+  await copyFolderOfTests(data(), data('copy'));
   rmSync(join(data(), 'cold', 'x.sqlite'));
   const one = await start();
   server = null;

@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Storage } from '../contract/schema.ts';
 import { lockStores } from '../front/lock.ts';
-import { driverOfTests, registryOfTests } from '../registry/testing/registry-of-tests.ts';
+import { driverOfTests, registryOfTests, settingsOfTests } from '../registry/testing/registry-of-tests.ts';
 import { programOf } from '../testing/program.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../testing/server.ts';
 import { LEAVING, leavingProgress } from './leaving-store.ts';
@@ -49,7 +49,7 @@ const fact = async () => leavingProgress(await server.host.registry.facts.read(L
 function move(settings: Record<string, string>): Promise<{ status: number | null; text: string }> {
   const script = programOf(fileURLToPath(new URL('../../scripts/store-move.ts', import.meta.url)));
   const child = spawn(process.execPath, [script, '--to', 'disk'], {
-    env: { ...process.env, WB_DATA: data(), ...settings },
+    env: { ...process.env, WB_DATA: data(), ...settingsOfTests(data()), ...settings },
   });
   const said: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk));

@@ -22,8 +22,8 @@ import { examine } from '../doctor/examine.ts';
 import { adopt, fix } from '../doctor/repair.ts';
 import { findStartRefusal } from '../ledger/start-check.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
-import { registryDriver } from '../registry/drivers.ts';
 import { THRESHOLDS } from '../registry/testing/fixtures.ts';
+import { driverOfTests, loseRegistry } from '../registry/testing/registry-of-tests.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { createObjectDrawers, type ObjectServer, startObjectServer } from '../storage/testing/object-drawer.ts';
 import { filesIn, namesIn } from '../testing/files-in.ts';
@@ -60,7 +60,7 @@ function site(name: string): Site {
   mkdirSync(dataFolder);
   const config = readConfig({ WB_DATA: dataFolder, WB_LOG: 'silent' });
   const drawers = createObjectDrawers({ url: store.url, dataFolder, bucket: `${basename(root)}-${name}` });
-  return { config, dataFolder, keysFolder: dataFolder, driver: registryDriver(config.registry), drawers };
+  return { config, dataFolder, keysFolder: dataFolder, driver: driverOfTests(dataFolder), drawers };
 }
 
 async function serve({ dataFolder, drawers }: Site): Promise<TestServer> {
@@ -219,6 +219,7 @@ test('a backup of objects is restored to other drawers, whole and one by one', a
   expect((await backUp(at, backup)).added.objects).toBeLessThanOrEqual(2);
 
   const to = site('restored');
+  await loseRegistry(to.dataFolder);
   const opened = await openBackup(backup, join(root, 'unpacked'), null);
   const options = { ...to, backup: opened, from: backup, clock: systemClock, passphrase: null };
   await restoreAll({ ...options, force: false });
@@ -257,8 +258,7 @@ test('a start without its registry is refused, and doctor takes every object bac
   const { findings, looked } = await look(at);
   expect([findings, looked.files]).toEqual([[], 5]);
 
-  for (const end of ['', '-wal', '-shm', '.head'])
-    rmSync(join(at.dataFolder, `registry.sqlite${end}`), { force: true });
+  await loseRegistry(at.dataFolder);
   expect((await findStartRefusal(at))?.unnamed.map(({ path }) => path).sort()).toEqual(
     [...(await objects(at)), 'live/suspended/vfs.sqlite'].sort(),
   );

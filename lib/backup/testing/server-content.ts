@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { settingsOfTests } from '../../registry/testing/registry-of-tests.ts';
+import { commandOnFolder } from '../../registry/testing/registry-of-tests.ts';
 import { type ServerProcess, spawnServer } from '../../testing/process.ts';
 import { programOf } from '../../testing/program.ts';
 
@@ -21,10 +21,12 @@ export function run(
   args: string[],
   settings: Record<string, string> = {},
 ): CommandResult {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script(name), ...args], {
-    env: { ...process.env, WB_DATA: folder, INIT_CWD: folder, ...settingsOfTests(folder), ...settings },
-    encoding: 'utf8',
-  });
+  const start = (ofTests: Record<string, string>) =>
+    spawnSync(process.execPath, [script(name), ...args], {
+      env: { ...process.env, WB_DATA: folder, INIT_CWD: folder, ...ofTests, ...settings },
+      encoding: 'utf8',
+    });
+  const { status, stdout, stderr } = 'WB_REGISTRY' in settings ? start({}) : commandOnFolder(folder, start);
   return { status, stdout, stderr };
 }
 

@@ -9,6 +9,8 @@ export interface Death {
 
 export interface Life {
   calls: number;
+  /** Calls that the registry has not answered yet. */
+  underWay: number;
   isDead: boolean;
 }
 
@@ -23,10 +25,16 @@ export function mortal(registry: Registry, death: Death | null, life: Life): Reg
       async (...given: unknown[]) => {
         if (life.isDead) return never();
         life.calls += 1;
-        if (life.calls !== death?.at) return (call as (...all: unknown[]) => unknown)(...given);
-        life.isDead = true;
-        if (death.isAfter) await (call as (...all: unknown[]) => unknown)(...given);
-        return never();
+        const isLast = life.calls === death?.at;
+        if (isLast) life.isDead = true;
+        if (isLast && !death.isAfter) return never();
+        life.underWay += 1;
+        try {
+          const answer = await (call as (...all: unknown[]) => unknown)(...given);
+          return isLast ? never() : answer;
+        } finally {
+          life.underWay -= 1;
+        }
       },
     ]);
     return [name, Object.fromEntries(methods)];

@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { settingsOfTests } from '../../registry/testing/registry-of-tests.ts';
 import { partOf } from '../../testing/draw.ts';
 import { type FallenWorkers, fallenWorkers } from '../../testing/fallen.ts';
 import { type ServerProcess, spawnServer } from '../../testing/process.ts';
@@ -316,7 +317,7 @@ describe.each(USERS)('%s', (user) => {
     const run = (name: string, ...args: string[]) => {
       const [file = '', ...before] = [...within, process.execPath];
       return spawnSync(file, [...before, script(name), ...args], {
-        env: { ...process.env, ...settings, WB_DATA: folder, TMPDIR: outside },
+        env: { ...process.env, ...settingsOfTests(folder), ...settings, WB_DATA: folder, TMPDIR: outside },
         encoding: 'utf8',
         timeout: 2 * MINUTE,
       });

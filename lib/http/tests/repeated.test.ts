@@ -7,13 +7,11 @@ import { TEST_KEY } from '../../testing/key.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 
 let root: string;
-let bucket: string;
 let server: TestServer;
 beforeEach(async () => {
   root = mkdtempSync(join(tmpdir(), 'winterdock-repeated-'));
-  bucket = join(root, 'bucket');
-  server = await startServer({ folder: join(root, 'data'), settings: { WB_REPLICA_URL: `file://${bucket}` } });
-  await server.call('POST', '/api/instances', { id: 'a', tenant: 'acme', replicate: 'off' });
+  server = await startServer({ folder: join(root, 'data') });
+  await server.call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
 });
 afterEach(async () => {
   await server.stop();
@@ -80,6 +78,9 @@ test('a request under a key goes on when its connection is lost, and is found ag
 });
 
 test('what was committed here alone is found under its key once the replica has it', async () => {
+  await server.stop();
+  const bucket = join(root, 'bucket');
+  server = await startServer({ folder: join(root, 'data'), settings: { WB_REPLICA_URL: `file://${bucket}` } });
   await server.call('POST', '/api/instances', { id: 's', tenant: 'acme', replicate: 'sync' });
   await exec('echo x >> f; cat f', '1', 's');
   renameSync(bucket, `${bucket}-away`);

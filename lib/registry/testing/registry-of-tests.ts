@@ -4,10 +4,23 @@
  * process that asks: it is new where the folder is new or empty, and goes after the folder has gone. What is told a
  * registry by its own settings keeps that one.
  */
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type PostgresAddress, parsePostgresUrl } from '../../base/postgres-url.ts';
 import { parseRegistryUrl } from '../../base/registry-url.ts';
 import type { RegistryDriver, RegistryOptions } from '../driver.ts';
@@ -27,8 +40,12 @@ const FILE = 'registry.sqlite';
 /** In a data folder whose registry is a database: its name. */
 const MARK = 'registry.database';
 const MAINTENANCE = 'postgres';
+/** The program that makes the database of a folder. */
+const MAKER = fileURLToPath(new URL('./make-database.ts', import.meta.url));
 /** A database with an empty registry. */
 export const TEMPLATE_OF_RUN = 'registry_of_tests';
+/** What Postgres says of a database that is copied while somebody is connected to it. */
+const IN_USE = '55006';
 /** Of one registry: tests have many at once, and a server takes 300. */
 const CONNECTIONS = 4;
 /** Databases of folders that are gone are removed so many at a time. */
@@ -91,33 +108,132 @@ export async function openRegistryOfTests(
   return folder === null ? { ...registry, close } : registry;
 }
 
+/** Leaves a data folder (absolute path) without a registry: no file, or a database that has nothing. */
+export async function loseRegistry(folder: string): Promise<void> {
+  const { headPath } = driverOfTests(folder);
+  if (headPath !== null) rmSync(headPath, { force: true });
+  if (onPostgres()) {
+    await makeDatabase(folder, null);
+    mark(folder);
+  }
+  for (const end of ['', '-wal', '-shm']) rmSync(resolve(folder, FILE + end), { force: true });
+}
+
+/** Copies a data folder (absolute path) with its registry, as both are now. */
+export async function copyFolderOfTests(from: string, to: string): Promise<void> {
+  cpSync(from, to, { recursive: true });
+  if (onPostgres()) await ensureDatabase(to);
+}
+
+/** The same in the middle of a step, with owners and times. */
+export function copyFolderNow(from: string, to: string): void {
+  execFileSync('cp', ['-a', from, to]);
+  if (onPostgres()) makeDatabaseNow(to);
+}
+
 /** How many databases this process has asked for. */
 export const databasesAskedFor = (): number => asked.count;
+
+/**
+ * Runs a command on a data folder (absolute path), which may be one that the command makes, with the settings of its
+ * registry. For a command that is waited for without a promise.
+ */
+export function commandOnFolder<T>(folder: string, command: (settings: Record<string, string>) => T): T {
+  if (!onPostgres()) return command({});
+  if (markOf(folder) !== databaseOf(folder)) makeDatabaseNow(folder);
+  try {
+    return command(settingsOfTests(folder));
+  } finally {
+    if (!isNew(folder)) mark(folder);
+  }
+}
+
+function makeDatabaseNow(folder: string): void {
+  const { status, stderr } = spawnSync(process.execPath, [MAKER, folder], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`A database was not made: ${stderr}`);
+  noteDatabase(folder);
+}
+
+/** What a process of its own does for that: makes the database of a folder, which stays as it is where it is new. */
+export async function makeDatabaseFor(folder: string): Promise<void> {
+  if (isNew(folder)) await makeDatabase(folder, null);
+  else await ensureDatabase(folder);
+}
+
+const isNew = (folder: string) => !existsSync(folder) || readdirSync(folder).length === 0;
+
+/** Which database a data folder has, as a file in it says; null where there is none. */
+function markOf(folder: string): string | null {
+  const path = join(folder, MARK);
+  return existsSync(path) ? readFileSync(path, 'utf8') : null;
+}
+
+function mark(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, MARK);
+  writeFileSync(path, databaseOf(folder), { mode: 0o600 });
+  const { uid, gid } = statSync(folder);
+  chownSync(path, uid, gid);
+}
 
 /**
  * Makes the database of a data folder, unless it has one. A file in the folder says which it has: a copy of a folder
  * gets a copy of its database, as it would of a file.
  */
 async function ensureDatabase(folder: string): Promise<void> {
-  asked.count += 1;
-  const name = databaseOf(folder);
-  const mark = join(folder, MARK);
-  const marked = existsSync(mark) ? readFileSync(mark, 'utf8') : null;
-  asked.databases.set(folder, name);
-  if (marked === name) return;
-  const isNew = !existsSync(folder) || readdirSync(folder).length === 0;
+  const marked = markOf(folder);
+  if (marked === databaseOf(folder)) {
+    noteDatabase(folder);
+    return;
+  }
   // Others are as a folder that lost its registry.
-  const from = marked ?? (isNew ? TEMPLATE_OF_RUN : null);
+  await makeDatabase(folder, marked ?? (isNew(folder) ? TEMPLATE_OF_RUN : null));
+  mark(folder);
+}
+
+function noteDatabase(folder: string): string {
+  const name = databaseOf(folder);
+  asked.count += 1;
+  asked.databases.set(folder, name);
+  return name;
+}
+
+/** Makes the database of a data folder anew. `from`: the one that it is a copy of; null: it has nothing. */
+async function makeDatabase(folder: string, from: string | null): Promise<void> {
+  const name = noteDatabase(folder);
   const sql = await connect(addressOf(MAINTENANCE));
   try {
     await removeGone((database) => sql.unsafe(`drop database if exists ${database} with (force)`));
     await sql.unsafe(`drop database if exists ${name} with (force)`);
     await sql.unsafe(`create database ${name}${from === null ? '' : ` template ${from} strategy file_copy`}`);
+  } catch (error) {
+    if (from === null || (error as { code?: string }).code !== IN_USE) throw error;
+    await sql.unsafe(`create database ${name}`);
+    await copyDatabase(from, name);
   } finally {
     await sql.end();
   }
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(mark, name);
+}
+
+/** Copies a registry that has a server into an empty database. */
+async function copyDatabase(from: string, to: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-copy-'));
+  const driverOf = (database: string) =>
+    registryDriver({
+      driver: 'postgres',
+      server: addressOf(database),
+      headFolder: folder,
+      connections: CONNECTIONS,
+    });
+  try {
+    const path = join(folder, 'copy.sqlite');
+    const reader = await driverOf(from).readLive();
+    await reader.copyTo(path).finally(() => reader.close());
+    const draft = await driverOf(to).draft(path, { thresholds: THRESHOLDS });
+    await draft.place();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Removes the databases of folders that are gone, several at a time. */

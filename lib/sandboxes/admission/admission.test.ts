@@ -121,7 +121,13 @@ test('how many wakes wait is told, and of each how long it waited and whether in
   await at.dock.run(kept, 'true');
   expect(waits).toEqual([[expect.any(Number), true]]);
   expect(at.dock.sandboxes.wakesWaiting).toBe(0);
-  const running = at.dock.sandboxes.exec(kept, { command: 'sleep 4' }, REQUEST);
+  const busy = new AbortController();
+  const begun = Promise.withResolvers<void>();
+  const running = at.dock.sandboxes.exec(kept, { command: 'sleep 60' }, REQUEST, {
+    signal: busy.signal,
+    onStarted: begun.resolve,
+  });
+  await begun.promise;
   const wake = at.dock.sandboxes.resume(refused, REQUEST);
   wake.catch(() => {});
   await vi.waitFor(() => expect(at.dock.sandboxes.wakesWaiting).toBe(1), { interval: 5, timeout: 240_000 });
@@ -130,6 +136,7 @@ test('how many wakes wait is told, and of each how long it waited and whether in
   const [waitMs, isAdmitted] = waits[1] ?? [];
   expect(isAdmitted).toBe(false);
   expect(waitMs).toBeGreaterThan(1990);
+  busy.abort();
   await running;
   expect(at.dock.sandboxes.wakesWaiting).toBe(0);
 });

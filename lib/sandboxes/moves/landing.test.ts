@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { observeEffects } from '../../base/effects.ts';
+import { copyFolderNow } from '../../registry/testing/registry-of-tests.ts';
 import { namesIn } from '../../testing/files-in.ts';
 import { stage } from '../testing/stage.ts';
 import { liveFile, REQUEST, startTestEngine } from '../testing/test-engine.ts';
@@ -36,7 +37,7 @@ function emptyFolder(): string {
 
 /** A copy of the data folder as it is now, as a killed server leaves it. */
 function cutOff(into = join(emptyFolder(), 'data')): string {
-  execFileSync('cp', ['-a', at.folder, into]);
+  copyFolderNow(at.folder, into);
   return into;
 }
 
@@ -69,7 +70,7 @@ test('a server that is killed at any effect of a landing finishes it at the next
     before({ path, to }) {
       if (![path, to].some((one) => one?.startsWith(`${image}/live`)) || copies.length > 60) return;
       const copy = join(into, String(copies.length));
-      execFileSync('cp', ['-a', image, copy]);
+      copyFolderNow(image, copy);
       copies.push(copy);
     },
   });

@@ -1,8 +1,9 @@
 /** What a power loss can leave of a sandbox that was never filed, and how it is reported. */
-import { cpSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { observeEffects } from '../../base/effects.ts';
+import { copyFolderOfTests } from '../../registry/testing/registry-of-tests.ts';
 import { namesIn } from '../../testing/files-in.ts';
 import { holdFile, kill } from '../../vfs/testing/processes.ts';
 import { stage } from '../testing/stage.ts';
@@ -15,7 +16,7 @@ async function cutOff(id: string): Promise<string> {
   await at.dock.create(id);
   await at.dock.put(id, '/x', 'answered');
   const image = `${at.folder}-image`;
-  cpSync(at.folder, image, { recursive: true });
+  await copyFolderOfTests(at.folder, image);
   onTestFinished(() => rmSync(image, { recursive: true }));
   return image;
 }

@@ -239,6 +239,8 @@ test('an object that the store forgot is stored again from its copy before that 
   await until(async () => (await at.rowOf('a')).stored?.address !== forgotten.stored?.address);
   await until(() => !at.has('a'));
   expect(await at.typesOf('a')).toContain('file.forgotten');
+  // Where what is brought stays until it was read.
+  await at.start();
   expect(await at.dock.get('a', '/kept')).toBe('of a');
 });
 
