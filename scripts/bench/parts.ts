@@ -165,7 +165,7 @@ export const PARTS = {
       measureReplicaAtRest(
         quick
           ? { asleep: 50, awake: 5, slices: 2, sliceMs: 5000, settleMs: 2000 }
-          : { asleep: 5000, awake: 200, slices: 12, sliceMs: 10_000, settleMs: 30_000 },
+          : { asleep: 5000, awake: 200, slices: 12, sliceMs: 5000, settleMs: 30_000 },
       ),
   },
   live: {

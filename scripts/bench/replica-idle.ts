@@ -1,4 +1,8 @@
-/** What a replica costs while nothing happens: many sandboxes asleep, and some awake that commit nothing. */
+/**
+ * What a replica costs while nothing happens: many sandboxes asleep, and some awake that commit nothing. They are made
+ * once; what the folder has of them is put into the store as well.
+ */
+import { rmSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { createCrowd, workThrough } from './crowd.ts';
 import { must } from './measure.ts';
@@ -7,12 +11,15 @@ import { PLACE_NAMES, PLACES, type Places, untilShipped } from './replica-places
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { execIn, makeSandbox, resume, suspendSandbox } from './sandboxes.ts';
 import { KEY, type Running, startWinterdock, UNLIMITED } from './server.ts';
+import { makeSleepers } from './sleepers.ts';
 import { type Estimate, estimateOf, type Slices } from './statistics.ts';
 
 /** Sandboxes that are made at the same time: more would only wait for the processors. */
 const MAKERS = 2;
 const MOST_AT_ONCE = 1000;
 const MODEL = 'model';
+/** Of the replica. */
+const NAME = 'idle';
 const EXCLUDES = {
   memory: 'the workers, which are the same with a replica and without one.',
   core: 'the workers, or sandboxes that commit.',
@@ -34,11 +41,17 @@ interface Idle {
 }
 
 export async function measureIdleReplica(places: Places, sizes: IdleSizes): Promise<PartResult> {
-  const found = {
-    without: await measureIdle({}, sizes),
-    folder: await measureIdle(places.settings('folder', 'idle'), sizes),
-    store: await measureIdle(places.settings('store', 'idle'), sizes),
-  };
+  const made = await makeAll(places, sizes);
+  let found: Record<'folder' | 'store' | 'without', Idle>;
+  try {
+    const folder = await measureIdle(made, places.settings('folder', NAME), sizes);
+    await places.copyToStore(NAME);
+    const store = await measureIdle(made, places.settings('store', NAME), sizes);
+    // What is at rest without a replica is another file than that which was shipped: it comes last.
+    found = { folder, store, without: await measureIdle(made, {}, sizes) };
+  } finally {
+    rmSync(made.folder, { recursive: true, force: true });
+  }
   const result: PartResult = { series: [], figures: [] };
   const who = `${sizes.asleep} asleep and ${sizes.awake} awake`;
   const add = (of: 'memory' | 'core', what: string, unit: string) => {
@@ -68,46 +81,74 @@ function differenceOf(over: Slices, under: Slices): Estimate {
   };
 }
 
-/** One server that has shipped everything, was started anew, and has woken its sandboxes. */
-async function measureIdle(
-  replica: Record<string, string>,
-  { asleep, awake, slices, sliceMs, settleMs }: IdleSizes,
-): Promise<Idle> {
-  const settings = {
-    ...UNLIMITED,
-    ...replica,
-    WB_POOL: '0',
-    WB_MAX_ACTIVE: String(awake + 1),
-    WB_HOT_TO_WARM: '0',
-    WB_IDLE_TO_SUSPEND: '86400',
-  };
-  let server = await startWinterdock(settings);
+interface Made {
+  /** Of the server, which does not run. */
+  folder: string;
+  /** Those that are to be awake. */
+  awake: string[];
+  /** The last ones that are looked at. */
+  last: string[];
+}
+
+const settingsOf = (replica: Record<string, string>, { awake }: IdleSizes) => ({
+  ...UNLIMITED,
+  ...replica,
+  WB_POOL: '0',
+  WB_MAX_ACTIVE: String(awake + 1),
+  WB_HOT_TO_WARM: '0',
+  WB_IDLE_TO_SUSPEND: '86400',
+});
+
+/** The data folder of a server whose sandboxes sleep, and are in its replica. */
+async function makeAll(places: Places, sizes: IdleSizes): Promise<Made> {
+  const settings = settingsOf(places.settings('folder', NAME), sizes);
+  const server = await startWinterdock(settings);
+  let isMade = false;
   try {
-    const ids = await makeAsleep(server, asleep + awake);
+    const awake = await makeAsleep(server, sizes.awake + 1);
+    for (const id of awake) await untilShipped(server, id);
+    isMade = true;
     await server.stop({ keep: true });
-    server = await startWinterdock(settings, server.folder);
+    const model = awake.pop() ?? MODEL;
+    const asleep = makeSleepers(server.folder, places.folderOf(NAME), model, sizes.asleep - 1);
     // They are looked at in the order of their ids.
-    const last = ids.toSorted().at(-1) ?? MODEL;
-    const isShipped = Object.keys(replica).length > 0;
-    if (isShipped) await untilShipped(server, last);
-    await server.stop({ keep: true });
-    server = await startWinterdock(settings, server.folder);
-    if (isShipped) await untilShipped(server, last);
-    await workThrough(createCrowd(MAKERS), ids.slice(0, awake), async (id) => {
+    const last = [asleep, [...awake, model]].map((ids) => ids.toSorted().at(-1) ?? model);
+    return { folder: server.folder, awake, last };
+  } finally {
+    if (!isMade) await server.stop();
+  }
+}
+
+/** A server that has shipped everything, was started anew, and has woken its sandboxes. */
+async function measureIdle(
+  { folder, awake, last }: Made,
+  replica: Record<string, string>,
+  sizes: IdleSizes,
+): Promise<Idle> {
+  const settings = settingsOf(replica, sizes);
+  const isShipped = Object.keys(replica).length > 0;
+  if (isShipped) {
+    const shipping = await startWinterdock(settings, folder);
+    await Promise.all(last.map((id) => untilShipped(shipping, id))).finally(() => shipping.stop({ keep: true }));
+  }
+  const server = await startWinterdock(settings, folder);
+  try {
+    if (isShipped) for (const id of last) await untilShipped(server, id);
+    await workThrough(createCrowd(MAKERS), awake, async (id) => {
       await resume(server, id);
       await execIn(server, id, 'cat note');
     });
-    await setTimeout(settleMs);
+    await setTimeout(sizes.settleMs);
     const found: { memory: number[][]; core: number[][] } = { memory: [], core: [] };
-    for (let slice = 0; slice < slices; slice += 1) {
+    for (let slice = 0; slice < sizes.slices; slice += 1) {
       const [began, before] = [performance.now(), cpuOf(server.pid)];
-      await setTimeout(sliceMs);
+      await setTimeout(sizes.sliceMs);
       found.core.push([((cpuOf(server.pid) - before) / (performance.now() - began)) * 100]);
       found.memory.push([pssOf(server.pid)]);
     }
     return found;
   } finally {
-    await server.stop();
+    await server.stop({ keep: true });
   }
 }
 
