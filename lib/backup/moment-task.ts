@@ -5,14 +5,11 @@
 import { join } from 'node:path';
 import type { Config } from '../base/config.ts';
 import { makeFolder } from '../base/effects.ts';
-import { WinterdockError } from '../base/errors.ts';
-import type { InstanceId } from '../base/ids.ts';
 import { TenantBundles } from '../replication/bundle-reader.ts';
-import { oldestMomentMs } from '../replication/oldest-moment.ts';
+import { makeMoment } from '../replication/make-moment.ts';
+import { noMomentUpTo } from '../replication/oldest-moment.ts';
 import { findMoment } from '../replication/replica-reader.ts';
-import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
-import { makeMoment } from './make-moment.ts';
 import { type ReadersFor, soundFile } from './sound-file.ts';
 import type { BackupAnswers, MomentTask } from './work.ts';
 
@@ -25,7 +22,7 @@ export async function takeMoment(
   try {
     const bundles = new TenantBundles(store, tenant);
     const found = await findMoment(store, instance, atMs, bundles);
-    if (found === null) throw await noMoment(store, instance, atMs);
+    if (found === null) throw await noMomentUpTo(store, instance, atMs);
     await makeFolder(folder);
     const path = join(folder, 'plain.sqlite');
     const to = { target: path, whose: `"${instance}"`, hint: 'Name an earlier moment.' };
@@ -35,14 +32,4 @@ export async function takeMoment(
   } finally {
     await store.close();
   }
-}
-
-async function noMoment(store: ObjectStore, id: InstanceId, atMs: number): Promise<WinterdockError> {
-  const oldestMs = await oldestMomentMs(store, id);
-  const from = oldestMs === null ? 'nothing of it' : `its moments since ${new Date(oldestMs).toISOString()}`;
-  return new WinterdockError(
-    'moment_gone',
-    `The replica has no moment of "${id}" up to ${new Date(atMs).toISOString()}: it has ${from}.`,
-    { extra: { oldest: oldestMs === null ? null : oldestMs / 1000 } },
-  );
 }

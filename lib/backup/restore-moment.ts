@@ -11,6 +11,7 @@ import type { Transfers } from '../bundles/transfers.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
+import { replicaMissing } from '../replication/no-replica.ts';
 import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import { rowFromBackup } from './restore-one.ts';
 import type { BackupAnswers, BackupWork } from './work.ts';
@@ -97,11 +98,7 @@ export class MomentRestorer {
   ): Promise<T> {
     const { config, registry, transfers, work } = this.#parts;
     const { replica } = config.store;
-    if (replica === null) {
-      throw new WinterdockError('conflict', 'This server has no replica.', {
-        hint: 'WB_REPLICA_URL names one. A backup may have what you want.',
-      });
-    }
+    if (replica === null) throw replicaMissing();
     const { url } = replica;
     try {
       return await transfers.withFolder(cause.actor, async (folder) =>

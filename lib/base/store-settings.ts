@@ -24,6 +24,8 @@ export interface StoreSettings {
   readonly replicaKeeps: ReplicaKeeps;
   /** Bytes on this machine that wait for the replica, at most. */
   readonly spoolBytes: number;
+  /** Bytes of moments of the replica that are open to be read, at most. */
+  readonly momentBytes: number;
 }
 
 const GIB = 1024 * 1024 * 1024;
@@ -78,6 +80,7 @@ export const STORE_SETTINGS = {
       return z.NEVER;
     }),
   WB_REPLICA_SPOOL: wholeBytes(GIB),
+  WB_MOMENTS_CACHE: wholeBytes(2 * GIB),
 };
 
 /** The variables by which the chain of AWS finds credentials and a region, and those of its files and certificates. */
@@ -112,6 +115,7 @@ export function storeSettingsOf(
     replicate: parsed.WB_REPLICATE,
     replicaKeeps: parsed.WB_REPLICA_RETENTION,
     spoolBytes: parsed.WB_REPLICA_SPOOL,
+    momentBytes: parsed.WB_MOMENTS_CACHE,
   };
 }
 

@@ -1,10 +1,11 @@
-/** From when on a replica has moments of a sandbox. */
+/** From when on a replica has moments of a sandbox, and the error of an earlier time. */
+import { WinterdockError } from '../base/errors.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { compareSeries, parseSegmentName, replicaPrefix, type SegmentPlace, segmentName } from './replica-names.ts';
 import { readSegmentHead } from './replica-reader.ts';
 
 /** Epoch milliseconds of the oldest state that a base makes; null: there is none. Throws `storage_unavailable`. */
-export async function oldestMomentMs(store: Pick<ObjectStore, 'list' | 'open'>, id: string): Promise<number | null> {
+async function oldestMomentMs(store: Pick<ObjectStore, 'list' | 'open'>, id: string): Promise<number | null> {
   let oldest: SegmentPlace | null = null;
   for await (const page of store.list(replicaPrefix(id))) {
     for (const { name } of page) {
@@ -15,4 +16,19 @@ export async function oldestMomentMs(store: Pick<ObjectStore, 'list' | 'open'>, 
     }
   }
   return oldest === null ? null : (await readSegmentHead(store, segmentName(oldest))).timeMs;
+}
+
+/** The error for who asks for a moment up to `atMs` (epoch milliseconds), of which there is none. */
+export async function noMomentUpTo(
+  store: Pick<ObjectStore, 'list' | 'open'>,
+  id: string,
+  atMs: number,
+): Promise<WinterdockError> {
+  const oldestMs = await oldestMomentMs(store, id);
+  const from = oldestMs === null ? 'nothing of it' : `its moments since ${new Date(oldestMs).toISOString()}`;
+  return new WinterdockError(
+    'moment_gone',
+    `The replica has no moment of "${id}" up to ${new Date(atMs).toISOString()}: it has ${from}.`,
+    { extra: { oldest: oldestMs === null ? null : oldestMs / 1000 } },
+  );
 }

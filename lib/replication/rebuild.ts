@@ -7,6 +7,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createFile, performing, renameFile, syncFolder, unlinkFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { isRestingPage, putPageToRest } from './first-page.ts';
 import { badSegment } from './ltx-header.ts';
 import { LtxReader } from './ltx-reader.ts';
 import { unfinishedName } from './ltx-writer.ts';
@@ -14,10 +15,6 @@ import { mergePages, mergeSegments, type PageSink, requireChain } from './merge.
 import { PieceWriter } from './piece-writer.ts';
 import { openSegmentFile, type SegmentBytes } from './segment-bytes.ts';
 
-/** Where a database says by which version of the format it is written and read, and what says WAL. */
-const VERSIONS_AT = 18;
-const WAL_VERSION = 2;
-const RESTING = Buffer.from([1, 1]);
 /** Segments that are open at the same time, and what is read of each at once, in bytes. */
 const MOST_OPEN = 64;
 const PIECE_BYTES = 80 * 1024;
@@ -31,6 +28,8 @@ export interface RebuildRequest {
   target: string;
   /** A database in WAL mode becomes one at rest, without a log. */
   atRest?: boolean;
+  /** False for a file that no restart needs: it waits for no disk. Default: true. */
+  durable?: boolean;
 }
 
 export interface Rebuilt {
@@ -46,11 +45,17 @@ export interface Rebuilt {
 }
 
 /**
- * Makes the database, durable with its name, in one pass: pages are written and hashed as they are read. Throws
- * `corrupt` when a segment is damaged or does not follow the one before, and the system's errors; what was at the
- * target is there still then.
+ * Makes the database, durable with its name unless it is not to be, in one pass: pages are written and hashed as they
+ * are read. Throws `corrupt` when a segment is damaged or does not follow the one before, and the system's errors; what
+ * was at the target is there still then.
  */
-export async function rebuild({ segments, base, target, atRest = false }: RebuildRequest): Promise<Rebuilt> {
+export async function rebuild({
+  segments,
+  base,
+  target,
+  atRest = false,
+  durable = true,
+}: RebuildRequest): Promise<Rebuilt> {
   const unfinished = unfinishedName(target);
   const part = `${unfinished}.part`;
   const [first, ...since] = base === undefined ? segments : ['', ...segments];
@@ -60,9 +65,9 @@ export async function rebuild({ segments, base, target, atRest = false }: Rebuil
     if (isLong) await mergeSegments({ segments: since, target: part, sync: false });
     const opening = [base ?? (() => openSegmentFile(first))];
     for (const path of isLong ? [part] : since) opening.push(() => openSegmentFile(path));
-    const rebuilt = await written(opening, unfinished, atRest);
+    const rebuilt = await written(opening, unfinished, { atRest, durable });
     await renameFile(unfinished, target);
-    await syncFolder(dirname(target));
+    if (durable) await syncFolder(dirname(target));
     return rebuilt;
   } catch (error) {
     await unlinkFile(unfinished);
@@ -75,7 +80,7 @@ export async function rebuild({ segments, base, target, atRest = false }: Rebuil
 async function written(
   opening: readonly (() => Promise<SegmentBytes>)[],
   unfinished: string,
-  atRest: boolean,
+  { atRest, durable }: { atRest: boolean; durable: boolean },
 ): Promise<Rebuilt> {
   const readers: LtxReader[] = [];
   const file = await createFile(unfinished, 'w+');
@@ -91,7 +96,7 @@ async function written(
     const database = new DatabaseWriter(file, pageSize, atRest);
     await mergePages(readers, database);
     const sha256 = await database.end(commit);
-    await performing({ kind: 'sync', path: unfinished }, () => file.sync());
+    if (durable) await performing({ kind: 'sync', path: unfinished }, () => file.sync());
     return { bytes: commit * pageSize, sha256, timeMs, txid, wasAtRest: database.wasAtRest };
   } finally {
     for (const reader of readers) await reader.close();
@@ -145,9 +150,8 @@ class DatabaseWriter implements PageSink {
 
   #put(bytes: Buffer): void {
     if (this.#next === 1) {
-      const versions = bytes.subarray(VERSIONS_AT, VERSIONS_AT + RESTING.length);
-      this.wasAtRest = versions.some((version) => version !== WAL_VERSION);
-      if (this.#atRest && !this.wasAtRest) RESTING.copy(bytes, VERSIONS_AT);
+      this.wasAtRest = isRestingPage(bytes);
+      if (this.#atRest && !this.wasAtRest) putPageToRest(bytes);
     }
     this.#pieces.put(bytes);
     this.#next += 1;

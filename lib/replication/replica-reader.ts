@@ -29,7 +29,8 @@ import { type FoundSegment, type FoundSeries, lastUpTo, segmentsInBundles, state
 const AT_ONCE = 8;
 const WRONG_TIMES = 2;
 
-type ReadStore = Pick<ObjectStore, 'head' | 'list' | 'open' | 'download' | 'url'>;
+/** What is read of a store. */
+export type ReplicaStore = Pick<ObjectStore, 'head' | 'list' | 'open' | 'download' | 'url'>;
 
 /** A state that can be restored: what makes it, in order. */
 export interface FoundMoment {
@@ -42,6 +43,15 @@ export interface FoundMoment {
   isShort: boolean;
 }
 
+/** How the file of a moment is made: as `restoreMoment` says. */
+export interface MomentFile {
+  target: string;
+  tmp: string;
+  atRest?: boolean;
+  durable?: boolean;
+  signal?: AbortSignal;
+}
+
 /**
  * The newest moment of a sandbox (or `_registry`) up to `atMs` (epoch milliseconds; null: now). `bundles`: those of its
  * tenant; null: of the registry, which is in none. Null when there is none: nothing is in the store, or nothing that
@@ -49,16 +59,15 @@ export interface FoundMoment {
  * it, `storage_unavailable`.
  */
 export async function findMoment(
-  store: ReadStore,
+  store: ReplicaStore,
   id: string,
   atMs: number | null,
   bundles: TenantBundles | null,
 ): Promise<FoundMoment | null> {
-  const { allSeries, bytes } = await seriesOf(store, id);
+  const { allSeries, bytes } = await listSeries(store, id);
   let isShort = false;
   for (const { series, segments: objects } of allSeries.reverse()) {
-    const timeOf = async (place: FoundSegment) =>
-      place.bundled !== undefined ? place.timeMs : (await readSegmentHead(store, segmentName(place))).timeMs;
+    const timeOf = timesIn(store);
     const inBundles = await segmentsInBundles(bundles, { id, series, segments: objects }, atMs, timeOf);
     isShort ||= inBundles.isShort;
     const segments: FoundSegment[] = [...objects, ...inBundles.segments];
@@ -83,16 +92,22 @@ export async function findMoment(
   return null;
 }
 
+/** Asks a store when the last commit in a segment was, in epoch milliseconds. */
+export function timesIn(store: Pick<ObjectStore, 'open'>): (place: FoundSegment) => Promise<number> {
+  return async (place) =>
+    place.bundled !== undefined ? place.timeMs : (await readSegmentHead(store, segmentName(place))).timeMs;
+}
+
 /**
- * Makes the file of a moment at `target` (absolute), which is not there yet, on disk when this resolves. `tmp`:
- * absolute, for what is brought meanwhile; what is on this machine is read where it is. `atRest`: one in WAL mode, as
- * it is while its sandbox is awake, becomes one at rest. Throws `corrupt` when segments are damaged,
- * `storage_unavailable`.
+ * Makes the file of a moment at `target` (absolute), which is not there yet, on disk when this resolves unless it is
+ * not to be `durable`. `tmp`: absolute, for what is brought meanwhile; what is on this machine is read where it is.
+ * `atRest`: one in WAL mode, as it is while its sandbox is awake, becomes one at rest. Throws `corrupt` when segments
+ * are damaged, `storage_unavailable`.
  */
 export async function restoreMoment(
-  store: ReadStore,
+  store: ReplicaStore,
   moment: FoundMoment,
-  { target, tmp, atRest = false, signal }: { target: string; tmp: string; atRest?: boolean; signal?: AbortSignal },
+  { target, tmp, atRest = false, durable = true, signal }: MomentFile,
 ): Promise<Rebuilt> {
   await makeFolder(tmp);
   try {
@@ -101,7 +116,7 @@ export async function restoreMoment(
     const pathOf = (place: FoundSegment) =>
       here !== null && isHere(place) ? join(here, segmentName(place)) : join(tmp, segmentFile(place.min, place.max));
     const [first, ...since] = moment.chain;
-    if (first === undefined) return await rebuild({ segments: [], target, atRest });
+    if (first === undefined) return await rebuild({ segments: [], target, atRest, durable });
     const left = since.values();
     let isBroken = false;
     const bring = async () => {
@@ -120,10 +135,11 @@ export async function restoreMoment(
     const brought = await Promise.allSettled(Array.from({ length: AT_ONCE }, bringing));
     for (const one of brought) if (one.status === 'rejected') throw one.reason;
     const segments = since.map(pathOf);
-    if (here !== null) return await rebuild({ segments: [pathOf(first), ...segments], target, atRest });
+    const making = { target, atRest, durable };
+    if (here !== null) return await rebuild({ segments: [pathOf(first), ...segments], ...making });
     for (let times = 1; ; times += 1) {
       try {
-        return await rebuild({ segments, base: () => streamed(store, segmentName(first), signal), target, atRest });
+        return await rebuild({ segments, base: () => streamed(store, segmentName(first), signal), ...making });
       } catch (error) {
         // Wrong bytes twice are the object's and not the way's.
         if (times === WRONG_TIMES || !isWinterdockError(error) || error.code !== 'corrupt') throw error;
@@ -135,7 +151,7 @@ export async function restoreMoment(
 }
 
 /** A base is most of what is brought: it is read as it comes, and never lies here beside what is made of it. */
-async function streamed(store: ReadStore, name: string, signal?: AbortSignal): Promise<SegmentBytes> {
+async function streamed(store: ReplicaStore, name: string, signal?: AbortSignal): Promise<SegmentBytes> {
   const options = signal ? { signal } : {};
   const [stat, stream] = await Promise.all([store.head(name, options), store.open(name, options)]);
   return streamedSegment(name, stat?.bytes ?? 0, stream);
@@ -147,8 +163,9 @@ function folderOf(url: string): string | null {
   return address.driver === 'file' ? address.folder : null;
 }
 
-async function seriesOf(
-  store: ReadStore,
+/** What the store has of a sandbox, series by series, and the bytes of each object by its name. */
+export async function listSeries(
+  store: ReplicaStore,
   id: string,
 ): Promise<{ allSeries: FoundSeries[]; bytes: Map<string, number> }> {
   const found = new Map<string, FoundSeries>();
