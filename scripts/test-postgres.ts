@@ -81,6 +81,7 @@ export const SQLITE_ALONE: Readonly<Record<string, string>> = {
   'lib/backup/replica-begun.test.ts': REPLICA,
   'lib/backup/replica-drill.test.ts': REPLICA,
   'lib/backup/replica-restore.test.ts': REPLICA,
+  'lib/cli/past.test.ts': REPLICA,
   'lib/front/lock.test.ts': 'two names of one file, its inode and its lock file',
   'lib/front/server.test.ts > a registry that is no database, or has damaged pages, is named with the way out and not with a stack':
     'the pages of a file',
@@ -91,6 +92,9 @@ export const SQLITE_ALONE: Readonly<Record<string, string>> = {
   'lib/http/tests/forget-bundles.test.ts': REPLICA,
   'lib/http/tests/forget-replica.test.ts': REPLICA,
   'lib/http/tests/moments.test.ts': REPLICA,
+  'lib/http/tests/past-histories.test.ts': REPLICA,
+  'lib/http/tests/past-store.test.ts': REPLICA,
+  'lib/http/tests/past.test.ts': REPLICA,
   'lib/http/tests/registry-replica.test.ts': REPLICA,
   'lib/http/tests/repeated.test.ts > what was committed here alone is found under its key once the replica has it':
     REPLICA,

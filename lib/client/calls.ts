@@ -80,8 +80,11 @@ import type {
   McpMessage,
   McpMessageInput,
   Me,
+  Moment,
+  MomentsQuery,
   MoveInput,
   PasswordChangeInput,
+  PastQuery,
   PatchInput,
   PatchScheduleInput,
   Person,
@@ -271,13 +274,21 @@ export interface Calls {
    * and wakes nothing.
    */
   completeLine(id: string, input: CompletionQuery, options?: CallOptions): Promise<Completion>;
+  /**
+   * Lists the moments of an instance that the replica can open, those next to a time, the newest first; of a deleted
+   * one too. Every read of volumes takes one as `at`.
+   */
+  listMoments(id: string, query?: MomentsQuery, options?: CallOptions): Promise<Moment[]>;
   /** Lists the three volumes with what they hold and promise. */
-  listVolumes(id: string, options?: CallOptions): Promise<VolumeInfo[]>;
+  listVolumes(id: string, query?: PastQuery, options?: CallOptions): Promise<VolumeInfo[]>;
   /** Lists the files of a volume by path. Wakes nothing. */
   listFiles(id: string, volume: Volume, query?: FilesQuery, options?: CallOptions): Pages<FileInfo>;
   /** Lists what lies directly in a folder, folders first. Wakes nothing. */
   listFolder(id: string, volume: Volume, query?: FolderQuery, options?: CallOptions): Pages<FolderItem>;
-  /** Compares a volume with a snapshot: what was added, removed and changed since. Wakes nothing. */
+  /**
+   * Compares a volume with a snapshot, or with what it was at a moment: what was added, removed and changed since.
+   * Wakes nothing.
+   */
   compare(id: string, volume: Volume, query: CompareQuery, options?: CallOptions): Promise<Comparison>;
   /** Lists the tables and views of a file that is a SQLite database of up to 64 MiB. Wakes nothing. */
   listTables(id: string, volume: Volume, query: DatabaseQuery, options?: CallOptions): Promise<Database>;
@@ -288,7 +299,7 @@ export interface Calls {
   /** Deletes an empty folder, or with `recursive` one with all that is in it. Wakes a sleeping sandbox. */
   deleteFolder(id: string, volume: Volume, query: DeleteFolderQuery, options?: CallOptions): Promise<void>;
   /** Gives the bytes of a file, or a range of them. Wakes nothing. */
-  getFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<Download>;
+  getFile(id: string, volume: Volume, path: string, query?: PastQuery, options?: CallOptions): Promise<Download>;
   /** Writes a file. Wakes a sleeping sandbox. Durable when answered. */
   putFile(id: string, volume: Volume, path: string, body: Upload, options?: CallOptions): Promise<Written>;
   /** Deletes a file. Wakes a sleeping sandbox. */
@@ -298,7 +309,7 @@ export interface Calls {
   /** Searches names or contents. Wakes nothing. */
   searchFiles(id: string, query: SearchQuery, options?: CallOptions): Pages<SearchHit>;
   /** Runs read-only SQL over the file table. Wakes nothing; nothing else can be reached. */
-  queryFiles(id: string, input: SqlInput, options?: CallOptions): Promise<SqlAnswer>;
+  queryFiles(id: string, input: SqlInput, query?: PastQuery, options?: CallOptions): Promise<SqlAnswer>;
   /** Keeps a copy of what an instance holds now, without its tmp. The instance goes on running, or sleeping. */
   takeSnapshot(id: string, input?: TakeSnapshotInput, options?: CallOptions): Promise<Snapshot>;
   /** Lists snapshots, newest first, a page at a time. */
@@ -756,7 +767,8 @@ export const CALLS = {
     answer: 'json',
   },
   completeLine: { method: 'POST', path: '/api/instances/:id/complete', body: 'json', query: false, answer: 'json' },
-  listVolumes: { method: 'GET', path: '/api/instances/:id/volumes', body: null, query: false, answer: 'json' },
+  listMoments: { method: 'GET', path: '/api/instances/:id/moments', body: null, query: true, answer: 'json' },
+  listVolumes: { method: 'GET', path: '/api/instances/:id/volumes', body: null, query: true, answer: 'json' },
   listFiles: { method: 'GET', path: '/api/instances/:id/volumes/:volume', body: null, query: true, answer: 'page' },
   listFolder: { method: 'GET', path: '/api/instances/:id/folders/:volume', body: null, query: true, answer: 'page' },
   compare: { method: 'GET', path: '/api/instances/:id/compare/:volume', body: null, query: true, answer: 'json' },
@@ -776,13 +788,7 @@ export const CALLS = {
     query: true,
     answer: 'nothing',
   },
-  getFile: {
-    method: 'GET',
-    path: '/api/instances/:id/volumes/:volume/*',
-    body: null,
-    query: false,
-    answer: 'download',
-  },
+  getFile: { method: 'GET', path: '/api/instances/:id/volumes/:volume/*', body: null, query: true, answer: 'download' },
   putFile: {
     method: 'PUT',
     path: '/api/instances/:id/volumes/:volume/*',
@@ -805,7 +811,7 @@ export const CALLS = {
     answer: 'nothing',
   },
   searchFiles: { method: 'GET', path: '/api/instances/:id/search', body: null, query: true, answer: 'page' },
-  queryFiles: { method: 'POST', path: '/api/instances/:id/query', body: 'json', query: false, answer: 'json' },
+  queryFiles: { method: 'POST', path: '/api/instances/:id/query', body: 'json', query: true, answer: 'json' },
   takeSnapshot: { method: 'POST', path: '/api/instances/:id/snapshots', body: 'json', query: false, answer: 'json' },
   listSnapshots: { method: 'GET', path: '/api/snapshots', body: null, query: true, answer: 'page' },
   getSnapshot: { method: 'GET', path: '/api/snapshots/:id', body: null, query: false, answer: 'json' },

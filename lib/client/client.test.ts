@@ -59,9 +59,9 @@ test('files go in and out as bytes, with their versions, parts and conditions', 
     filename: 'ü?#%.bin',
   });
   expect(Buffer.from(await got.bytes()).equals(bytes)).toBe(true);
-  const part = await dock.getFile('a', 'workspace', odd, { range: { start: 250, end: 252 } });
+  const part = await dock.getFile('a', 'workspace', odd, {}, { range: { start: 250, end: 252 } });
   expect([part.status, ...(await part.bytes())]).toEqual([206, 250, 0, 1]);
-  const same = await dock.getFile('a', 'workspace', odd, { ifNoneMatch: first.etag ?? '' });
+  const same = await dock.getFile('a', 'workspace', odd, {}, { ifNoneMatch: first.etag ?? '' });
   expect([same.status, (await same.bytes()).length]).toEqual([304, 0]);
   expect(await dock.statFile('a', 'workspace', odd)).toMatchObject({ size: bytes.length, etag: first.etag });
   const second = await dock.putFile('a', 'workspace', odd, 'text', { ifMatch: first.etag ?? '' });
@@ -102,7 +102,7 @@ test('an upload may be a stream of unknown length, and its progress is reported'
   expect(steps.length).toBeGreaterThan(1);
   expect(steps.at(-1)).toEqual([20 * 65_536, 20 * 65_536]);
   steps.length = 0;
-  const back = await dock.getFile('a', 'workspace', '/s', { onProgress });
+  const back = await dock.getFile('a', 'workspace', '/s', {}, { onProgress });
   expect((await back.bytes()).length).toBe(20 * 65_536);
   expect(steps.at(-1)).toEqual([20 * 65_536, 20 * 65_536]);
 });

@@ -20,6 +20,7 @@ interface CommandLine {
 
 const REASON = { reason: '--reason' };
 const PAGE = { limit: '--limit' };
+const AT = { at: '--at' };
 const THRESHOLDS = {
   hot_to_warm_s: '--hot-to-warm',
   idle_to_suspend_s: '--idle-to-suspend',
@@ -87,8 +88,9 @@ const COMMANDS: Partial<Record<CallName, CommandLine>> = {
     args: ['id', '.code'],
     options: { language: '--language', timeout_ms: '--timeout' },
   },
-  listVolumes: { words: 'files ls', args: ['id'] },
-  getFile: { words: 'files get', args: ['id', 'file'] },
+  listMoments: { words: 'moments', args: ['id'], options: { ...PAGE, around: '--around' } },
+  listVolumes: { words: 'files ls', args: ['id'], options: AT },
+  getFile: { words: 'files get', args: ['id', 'file'], options: AT },
   deleteFile: { words: 'files rm', args: ['id', 'file'] },
   takeSnapshot: { words: 'snapshot', args: ['id'], options: { tag: '--tag' } },
   listSnapshots: {

@@ -85,8 +85,11 @@ import type {
   makeFolderSchema,
   mcpMessageSchema,
   meSchema,
+  momentSchema,
+  momentsQuerySchema,
   moveSchema,
   passwordChangeSchema,
+  pastQuerySchema,
   patchScheduleSchema,
   patchSchema,
   personPatchSchema,
@@ -261,8 +264,11 @@ import type {
   McpMessage,
   McpMessageInput,
   Me,
+  Moment,
+  MomentsQuery,
   MoveInput,
   PasswordChangeInput,
+  PastQuery,
   PatchInput,
   PatchScheduleInput,
   Person,
@@ -438,8 +444,11 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<McpMessage>().toEqualTypeOf<z.output<typeof mcpMessageSchema>>();
   expectTypeOf<McpMessageInput>().toEqualTypeOf<z.input<typeof mcpMessageSchema>>();
   expectTypeOf<Me>().toEqualTypeOf<z.output<typeof meSchema>>();
+  expectTypeOf<Moment>().toEqualTypeOf<z.output<typeof momentSchema>>();
+  expectTypeOf<MomentsQuery>().toEqualTypeOf<z.input<typeof momentsQuerySchema>>();
   expectTypeOf<MoveInput>().toEqualTypeOf<z.input<typeof moveSchema>>();
   expectTypeOf<PasswordChangeInput>().toEqualTypeOf<z.input<typeof passwordChangeSchema>>();
+  expectTypeOf<PastQuery>().toEqualTypeOf<z.input<typeof pastQuerySchema>>();
   expectTypeOf<PatchInput>().toEqualTypeOf<z.input<typeof patchSchema>>();
   expectTypeOf<PatchScheduleInput>().toEqualTypeOf<z.input<typeof patchScheduleSchema>>();
   expectTypeOf<Person>().toEqualTypeOf<z.output<typeof personSchema>>();

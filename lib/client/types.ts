@@ -137,12 +137,21 @@ export type CloneInput = {
 };
 
 export type CompareQuery = {
-  snapshot: string;
+  snapshot?: string | undefined;
+  /** The newest moment of the replica up to then, in seconds since the epoch */
+  since?: number | string | undefined;
   limit?: number | string | undefined;
+  /**
+   * As of the newest moment of the replica up to then, in seconds since the epoch; a whole number means the end of that
+   * second
+   */
+  at?: number | string | undefined;
 };
 
 export type Comparison = {
-  snapshot: string;
+  snapshot: string | null;
+  /** Of the moment that was compared with, in seconds since the epoch with fractions */
+  since: number | null;
   volume: 'workspace' | 'memory' | 'tmp';
   added: number;
   removed: number;
@@ -278,6 +287,11 @@ export type DatabaseQuery = {
   path: string;
   limit?: number | string | undefined;
   cursor?: string | undefined;
+  /**
+   * As of the newest moment of the replica up to then, in seconds since the epoch; a whole number means the end of that
+   * second
+   */
+  at?: number | string | undefined;
 };
 
 export type DatabaseRows = {
@@ -324,6 +338,11 @@ export type DatabaseRowsQuery = {
   table: string;
   limit?: number | string | undefined;
   cursor?: string | undefined;
+  /**
+   * As of the newest moment of the replica up to then, in seconds since the epoch; a whole number means the end of that
+   * second
+   */
+  at?: number | string | undefined;
 };
 
 export type DatabaseTable = {
@@ -575,6 +594,11 @@ export type FilesQuery = {
   prefix?: string | undefined;
   limit?: number | string | undefined;
   cursor?: string | undefined;
+  /**
+   * As of the newest moment of the replica up to then, in seconds since the epoch; a whole number means the end of that
+   * second
+   */
+  at?: number | string | undefined;
 };
 
 export type FolderItem = {
@@ -588,6 +612,11 @@ export type FolderQuery = {
   path?: string | undefined;
   limit?: number | string | undefined;
   cursor?: string | undefined;
+  /**
+   * As of the newest moment of the replica up to then, in seconds since the epoch; a whole number means the end of that
+   * second
+   */
+  at?: number | string | undefined;
 };
 
 export type ForgetTenantInput = {
@@ -1122,6 +1151,21 @@ export type Me = {
   reads: Array<'workspace' | 'memory' | 'tmp'>;
 };
 
+export type Moment = {
+  /** When it was committed, at the latest, in milliseconds */
+  time_ms: number;
+  /** `filing`: of a file that was at rest */
+  kind: 'commit' | 'filing';
+  /** It is the last one of so many seconds at most: those before it may be gone */
+  grain_s: number;
+};
+
+export type MomentsQuery = {
+  /** Those next to this time, in seconds since the epoch; without it the newest */
+  around?: number | string | undefined;
+  limit?: number | string | undefined;
+};
+
 export type MoveInput = {
   from: string;
   to: string;
@@ -1130,6 +1174,14 @@ export type MoveInput = {
 export type PasswordChangeInput = {
   current: string;
   next: string;
+};
+
+export type PastQuery = {
+  /**
+   * As of the newest moment of the replica up to then, in seconds since the epoch; a whole number means the end of that
+   * second
+   */
+  at?: number | string | undefined;
 };
 
 export type PatchInput = {
@@ -1545,6 +1597,11 @@ export type SearchQuery = {
   volume?: 'workspace' | 'memory' | 'tmp' | undefined;
   in?: 'name' | 'content' | undefined;
   limit?: number | string | undefined;
+  /**
+   * As of the newest moment of the replica up to then, in seconds since the epoch; a whole number means the end of that
+   * second
+   */
+  at?: number | string | undefined;
 };
 
 export type Secret = {

@@ -101,6 +101,9 @@ const BODIES: Readonly<Record<string, object>> = {
   sendMcpMessage: { jsonrpc: '2.0', id: 1, method: 'ping' },
 };
 
+/** Queries that may not be empty, though each of their members may be left out. */
+const QUERIES: Readonly<Record<string, object>> = { compare: { since: 1_765_500_000 } };
+
 /** What is in queries and bodies where a schema has a place for it. */
 function namesOf(aim: Aim): Names {
   return {
@@ -133,7 +136,8 @@ function queryOf(route: Route, aim: Aim): string {
   const { tenant, q, path } = namesOf(aim);
   const about = route.operation === null ? 'dock' : RULES[route.operation].about;
   const given = { ...(about === 'list' || about === 'input' ? { tenant } : {}), q, path };
-  const query = sampleOf(route.query as z.ZodType, given) as Record<string, unknown>;
+  const sample = sampleOf(route.query as z.ZodType, given) as Record<string, unknown>;
+  const query = { ...sample, ...QUERIES[route.name] };
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs.map(([key, value]) => [key, String(value)]))}`;
 }

@@ -86,6 +86,7 @@ const TABLE = {
   instanceEvents: look,
   instanceUsage: look,
   instanceLife: look,
+  moments: { roles: READERS, about: 'instance' },
   volumes: { roles: READERS, about: 'instance' },
   files: { roles: READERS, about: 'instance', contents: 'named' },
   file: { roles: READERS, about: 'instance', contents: 'named' },

@@ -6,8 +6,6 @@ import { z } from 'zod';
 import type { InstanceId } from '../base/ids.ts';
 import { STATES } from '../lifecycle/states.ts';
 import { FAULTS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
-import { parseVfsPath } from '../vfs/paths.ts';
-import { VOLUMES } from '../vfs/volumes.ts';
 import './schema/words.ts';
 import { actorNameSchema } from './schema/actors.ts';
 import { bundleOriginSchema } from './schema/bundles.ts';
@@ -37,17 +35,18 @@ export * from './schema/ids.ts';
 export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';
 export * from './schema/mcp.ts';
+export * from './schema/moments.ts';
 export * from './schema/network.ts';
 export * from './schema/query.ts';
 export * from './schema/storage.ts';
 export * from './schema/stream.ts';
 export * from './schema/tenants.ts';
 export * from './schema/usage.ts';
+export * from './schema/volumes.ts';
 
 const stateSchema = z.enum(STATES);
 const thermalSchema = z.enum(THERMALS);
 const faultSchema = z.enum(FAULTS);
-const volumeSchema = z.enum(VOLUMES);
 const sourceSchema = z.enum(SOURCES);
 const triggerSchema = z.enum(TRIGGERS);
 const viaSchema = z.enum(VIAS);
@@ -282,66 +281,6 @@ export const attachmentSchema = z.object({
   lease_s: z.int(),
 });
 export type AttachmentAnswer = z.infer<typeof attachmentSchema>;
-
-export const volumeInfoSchema = z.object({
-  volume: volumeSchema,
-  files: z.int(),
-  bytes: z.int(),
-  survives_resume: z.boolean(),
-  ships: z.boolean(),
-});
-export type VolumeInfo = z.infer<typeof volumeInfoSchema>;
-
-export const fileInfoSchema = z.object({ path: z.string(), size: z.int(), mtime: epochSchema });
-export type FileInfo = z.infer<typeof fileInfoSchema>;
-
-export const filesQuerySchema = z.strictObject({
-  prefix: z.string().max(1024).optional(),
-  limit: limitSchema,
-  cursor: z.string().max(4096).optional(),
-});
-
-export const folderItemSchema = z.object({
-  name: z.string(),
-  kind: z.enum(['file', 'dir', 'link']),
-  size: z.int(),
-  mtime: epochSchema,
-});
-export type FolderItem = z.infer<typeof folderItemSchema>;
-
-/** Parsed as it comes in: what is behind the contract takes no other text for a path. */
-const pathText = z.string().min(1).max(4096);
-const pathSchema = pathText.transform(parseVfsPath);
-
-export const folderQuerySchema = z.strictObject({
-  path: pathText.default('/').transform(parseVfsPath),
-  limit: limitSchema,
-  cursor: z.string().max(4096).optional(),
-});
-
-export const makeFolderSchema = z.strictObject({ path: pathSchema });
-
-export const deleteFolderQuerySchema = z.strictObject({
-  path: pathSchema,
-  recursive: z.enum(['true', 'false']).default('false'),
-});
-
-export const moveSchema = z.strictObject({ from: pathSchema, to: pathSchema });
-
-export const searchQuerySchema = z.strictObject({
-  q: z.string().min(1).max(500),
-  volume: volumeSchema.optional(),
-  in: z.enum(['name', 'content']).default('name'),
-  limit: limitSchema,
-});
-
-export const searchHitSchema = z.object({
-  volume: volumeSchema,
-  path: z.string(),
-  line: z.int().optional(),
-  text: z.string().optional(),
-});
-export type SearchHit = z.infer<typeof searchHitSchema>;
 
 export const instanceEventsQuerySchema = z.strictObject({
   type: z.string().max(100).optional(),

@@ -131,8 +131,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     pool,
     readers,
     drawers,
-    store: store.sandboxes,
-    replica: store.replica,
+    ...{ store: store.sandboxes, replica: store.replica, moments: store.moments },
     failpoint,
     registryIsWhole,
   });

@@ -24,6 +24,7 @@ import { TenantBundles } from '../replication/bundle-reader.ts';
 import { BundleWriter } from '../replication/bundle-writer.ts';
 import { Cutter } from '../replication/cutter.ts';
 import { MinuteBundles } from '../replication/minute-bundles.ts';
+import { createMomentSource, type MomentSource } from '../replication/moment-source.ts';
 import { removeBundlesOf, removeReplicaOf } from '../replication/replica-removal.ts';
 import { ReplicaTraffic } from '../replication/replica-traffic.ts';
 import { Replicator } from '../replication/replicator.ts';
@@ -72,6 +73,8 @@ export interface ReplicaParts {
   /** What a forgotten tenant has in it. */
   readonly tenants: ReplicaOfTenants | null;
   readonly work: ReplicaWork | null;
+  /** The moments that it has, to be read. */
+  readonly moments: MomentSource | null;
   /** What cannot be reached, a sentence each. */
   degraded: () => string[];
   /** Reads what an earlier process left. Before a sandbox wakes. */
@@ -95,7 +98,7 @@ export async function createReplica(
       files: null,
       report: null,
       tenants: null,
-      work: null,
+      ...{ work: null, moments: null },
       degraded: () => [],
       prepare: nothing,
       start: () => undefined,
@@ -248,6 +251,7 @@ export async function createReplica(
     files,
     report,
     work: { files, registry: keeper, uploads, levels, retention },
+    moments: createMomentSource({ url: replica.url, connection: config.store.connection }),
     tenants: {
       rebaseRegistry: async (isOver) => keeper?.rebase(isOver),
       async forget(id, isOver) {

@@ -5,6 +5,7 @@ import type { ReplicaHealth } from '../health/replica-health.ts';
 import { StoreReport } from '../health/store-report.ts';
 import type { TenantStore } from '../jobs/tenant-objects.ts';
 import type { ReplicaOfTenants } from '../jobs/tenant-replica.ts';
+import type { MomentSource } from '../replication/moment-source.ts';
 import type { Replicator } from '../replication/replicator.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { StoreBelowOptions } from '../sandboxes/store/store-below.ts';
@@ -29,6 +30,8 @@ export interface StoreParts {
   replicaHealth: ReplicaHealth | null;
   replicaOfTenants: ReplicaOfTenants | null;
   replicaWork: ReplicaWork | null;
+  /** The moments of the replica, to be read; null without one. */
+  moments: MomentSource | null;
   /** Reads what an earlier process left for the replica. Before a sandbox wakes. */
   prepare: () => Promise<void>;
   /** Brings every copy to this disk; returns what could not be brought. */
@@ -60,6 +63,7 @@ export async function createStoreParts(
     replicaHealth: replica.report,
     replicaOfTenants: replica.tenants,
     replicaWork: replica.work,
+    moments: replica.moments,
     prepare: () => replica.prepare(),
     degraded: () => [...below.degraded(), ...replica.degraded()],
     start() {
@@ -81,7 +85,7 @@ async function createStoreBelow(
   parts: ColdStoreParts & { config: Pick<Config, 'store' | 'dataFolder'> },
   local: Drawers,
   sandboxes: () => Pick<Sandboxes, 'store'>,
-): Promise<Omit<StoreParts, 'replica' | 'replicaHealth' | 'replicaOfTenants' | 'replicaWork' | 'prepare'>> {
+): Promise<Omit<StoreParts, 'replica' | 'replicaHealth' | 'replicaOfTenants' | 'replicaWork' | 'moments' | 'prepare'>> {
   const cold = await openColdStore(parts);
   const isLeaving = cold !== null && parts.config.store.isLeaving;
   if (!isLeaving) await forgetLeaving(parts);

@@ -12,6 +12,7 @@ import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import { isUnavailable, isWinterdockError, storageFailure, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { serverTiming, withTiming } from '../base/timing.ts';
+import { withUsedMoment } from '../base/used-moment.ts';
 import type { Guard } from '../operations/guard.ts';
 import { type Answer, json, soundHeaders } from './answer.ts';
 import { type BodySource, MOST_JSON_BYTES, readBody, readJson, uploadOf } from './body.ts';
@@ -296,18 +297,23 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     problem: (thrown, requestId) => problemAnswer(thrown, requestId, log),
     answer(incoming) {
       const requestId = requestIdOf(incoming.headers);
-      return withTiming(async (parts) => {
-        let answer: Answer;
-        try {
-          answer = await run(incoming, requestId);
-        } catch (error) {
-          answer = problemAnswer(error, requestId, log);
-        }
-        const timing = serverTiming(parts);
-        if (answer.headers !== undefined) answer = { ...answer, headers: soundHeaders(answer.headers) };
-        if (timing === null) return { answer, requestId };
-        return { answer: { ...answer, headers: { ...answer.headers, 'server-timing': timing } }, requestId };
-      });
+      return withTiming((parts) =>
+        withUsedMoment(async (used) => {
+          let answer: Answer;
+          try {
+            answer = await run(incoming, requestId);
+          } catch (error) {
+            answer = problemAnswer(error, requestId, log);
+          }
+          const timing = serverTiming(parts);
+          const added = {
+            ...(timing === null ? {} : { 'server-timing': timing }),
+            ...(used.timeMs === null ? {} : { 'x-moment': String(used.timeMs / 1000) }),
+          };
+          if (answer.headers !== undefined) answer = { ...answer, headers: soundHeaders(answer.headers) };
+          return { answer: { ...answer, headers: { ...answer.headers, ...added } }, requestId };
+        }),
+      );
     },
   };
 }

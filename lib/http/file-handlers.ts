@@ -1,8 +1,9 @@
 /** Handlers of a single file: conditional reads, ranges, writes. A file is never served as a page of this origin. */
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
+import type { PastQuery } from '../contract/schema.ts';
 import { type ByteRange, rangeOf, readVerdict } from '../operations/conditions.ts';
-import type { FileContent } from '../operations/files.ts';
+import type { FileContent } from '../operations/file-reads.ts';
 import type { VfsPath } from '../vfs/paths.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import { type Answer, type AnswerHeaders, empty } from './answer.ts';
@@ -55,9 +56,9 @@ function headersOf(path: string, stat: Stat): AnswerHeaders {
   };
 }
 
-/** GET and HEAD of a file. */
-export async function getFile(context: RouteContext<FileParams>): Promise<Answer> {
-  const { services, caller, params, head, header } = context;
+/** GET and HEAD of a file, now or as of a moment. */
+export async function getFile(context: RouteContext<FileParams, PastQuery>): Promise<Answer> {
+  const { services, caller, params, query, head, header } = context;
   const { volume } = params;
   const conditions = {
     ifMatch: header('if-match'),
@@ -67,11 +68,11 @@ export async function getFile(context: RouteContext<FileParams>): Promise<Answer
   };
   const conditional = Object.values(conditions).some((value) => value !== null);
   if (!head && !conditional && header('range') === null) {
-    const { stat, content } = await services.operations.file(caller, params.id, volume, params.path);
+    const { stat, content } = await services.operations.file(caller, params.id, volume, params.path, undefined, query);
     return { status: 200, headers: headersOf(params.path, stat), body: { bytes: content } };
   }
   for (let attempt = 1; ; attempt++) {
-    const stat = await services.operations.fileStat(caller, params.id, volume, params.path);
+    const stat = await services.operations.fileStat(caller, params.id, volume, params.path, query);
     const headers = headersOf(params.path, stat);
     const verdict = readVerdict(conditions, stat);
     if (verdict === 'failed') throw preconditionFailed(params.path, stat);
@@ -80,7 +81,7 @@ export async function getFile(context: RouteContext<FileParams>): Promise<Answer
     if (range === 'unsatisfiable') throw unsatisfiable(stat);
     if (head) return empty(200, { ...headers, 'content-length': String(stat.size) });
     const bounds = range === 'whole' ? undefined : range;
-    const read = await services.operations.file(caller, params.id, volume, params.path, bounds);
+    const read = await services.operations.file(caller, params.id, volume, params.path, bounds, query);
     if (read.stat.version === stat.version) return bytesAnswer(headers, read.content, bounds, stat);
     if (attempt === READ_ATTEMPTS) {
       throw new WinterdockError(

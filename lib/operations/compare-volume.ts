@@ -11,7 +11,7 @@ type Digests = (request: Extract<ReadRequest, { op: 'digests' }>) => Promise<Ext
 
 /** `before` and `now` read the two states. At most `limit` differences are named; all are counted. */
 export async function compareVolume(
-  { snapshot, volume, limit }: { snapshot: string; volume: Volume; limit: number },
+  { volume, limit, ...from }: Pick<Comparison, 'snapshot' | 'since'> & { volume: Volume; limit: number },
   before: Digests,
   now: Digests,
 ): Promise<Comparison> {
@@ -30,7 +30,7 @@ export async function compareVolume(
     }
     [left, right] = await Promise.all([was === null ? left : old.next(), is === null ? right : fresh.next()]);
   }
-  return { snapshot, volume, ...counts, changes };
+  return { ...from, volume, ...counts, changes };
 }
 
 async function* filesOf(read: Digests, volume: Volume): AsyncGenerator<VfsDigest, undefined> {

@@ -74,7 +74,7 @@ test('what is of several tenants at once is for whoever looks after them all, an
 test('a role is refused before anything is looked up', async () => {
   const operations = guarded();
   for (const id of ['mine', 'yours', 'never']) {
-    expect(await told(operations.query(as('viewer', ['acme']), id, { sql: 'select 1' }))).toBe(
+    expect(await told(operations.query(as('viewer', ['acme']), id, {}, { sql: 'select 1' }))).toBe(
       'forbidden: A viewer may not do this.',
     );
   }
@@ -91,7 +91,7 @@ test('support reads the workspace only, searches it only, and revives with a rea
   expect(reached.at(-1)?.[2]).toMatchObject({ volume: 'workspace' });
   const inMemory = { q: 'x', in: 'name' as const, limit: 1, volume: 'memory' as const };
   expect(await told(operations.search(support, 'mine', inMemory))).toMatch(/^forbidden/);
-  expect(await told(operations.query(support, 'mine', { sql: 'select 1' }))).toMatch(/^forbidden/);
+  expect(await told(operations.query(support, 'mine', {}, { sql: 'select 1' }))).toMatch(/^forbidden/);
   expect(await told(operations.revive(support, 'mine', {}))).toMatch(/^validation/);
   expect(await told(operations.revive(support, 'mine', { reason: 'ticket 7' }))).toBe('done');
   expect(await told(operations.revive(as('operator', null), 'mine', {}))).toBe('done');

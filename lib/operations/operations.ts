@@ -45,6 +45,7 @@ import type { KeptLimits } from './kept-series.ts';
 import { type KeyOperations, keyOperations } from './keys.ts';
 import { type LedgerOperations, ledgerOperations } from './ledger.ts';
 import { type MetricsOperations, metricsOperations } from './metrics.ts';
+import { type MomentOperations, momentOperations } from './moments.ts';
 import { type MoveOperations, moveOperations } from './moves.ts';
 import { type NetworkOperations, networkOperations } from './network.ts';
 import { type PeopleOperations, peopleOperations } from './people.ts';
@@ -68,6 +69,7 @@ export interface Operations
     TerminalOperations,
     ComponentCallOperations,
     FileOperations,
+    MomentOperations,
     LedgerOperations,
     CopyOperations,
     AgentOperations,
@@ -143,6 +145,7 @@ export function createOperations(parts: EngineParts): Operations {
     ...terminalOperations(parts),
     ...componentCallOperations(parts),
     ...fileOperations(parts),
+    ...momentOperations(parts),
     ...ledgerOperations(parts),
     ...copyOperations(parts),
     ...agentOperations(parts),

@@ -12,6 +12,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import { auditContextOf } from './audit-context.ts';
 import type { BackupEngine } from './backups.ts';
+import { endOfMoment } from './moments.ts';
 import { createInstanceSerializer } from './serializer.ts';
 import type { SizedStream } from './streams.ts';
 
@@ -69,17 +70,12 @@ export function repairOperations(parts: {
     async restoreInstance(caller, id, { snapshot, time, reason }) {
       const audit = auditContextOf(caller, reason);
       if (snapshot !== undefined) return serialize(await repairs.restore(id, snapshot, audit));
-      const { row, usedMs, undoMs } = await moments.restore(id, endOf(time ?? 0), audit);
+      const { row, usedMs, undoMs } = await moments.restore(id, endOfMoment(time ?? 0), audit);
       return { instance: await serialize(row), used: usedMs / 1000, undo: undoMs === null ? null : undoMs / 1000 };
     },
     async instanceFromMoment(caller, id, { time, name = null, tenant = null, reason }) {
-      const made = { atMs: endOf(time), name, tenant };
+      const made = { atMs: endOfMoment(time), name, tenant };
       return serialize(await moments.fromMoment(id, made, auditContextOf(caller, reason)));
     },
   };
-}
-
-/** Epoch milliseconds. A whole second is meant whole: that is how times are shown. */
-function endOf(seconds: number): number {
-  return Number.isInteger(seconds) ? seconds * 1000 + 999 : Math.round(seconds * 1000);
 }

@@ -10,6 +10,7 @@ import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity, InstanceRow } from '../registry/types.ts';
+import type { OpenedMoments } from '../replication/opened-moments.ts';
 import type { ReplicaOfFiles } from '../replication/replica-of-files.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
@@ -108,6 +109,8 @@ export interface Engine {
   readonly store: StoreBelow | null;
   /** Null: what sandboxes commit is shipped nowhere. */
   readonly replica: ReplicaOfFiles | null;
+  /** Moments of the replica that are open to be read; null without one. */
+  readonly moments: Pick<OpenedMoments, 'forget'> | null;
   readonly runtimes: Runtimes;
   /** Called at each failpoint. For fault injection in tests only. */
   readonly failpoint: (step: Failpoint) => void;

@@ -9,6 +9,7 @@ import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity, InstanceRow } from '../registry/types.ts';
+import type { MomentSource } from '../replication/moment-source.ts';
 import type { ReplicaOfFiles, ReplicaStatus } from '../replication/replica-of-files.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { endRemovals } from '../storage/landing.ts';
@@ -27,7 +28,7 @@ import { callWorkbook } from './component-calls.ts';
 import { ComponentRecords } from './component-records.ts';
 import { ComponentRequests } from './component-requests.ts';
 import { type Engine, livePath, now, requireOwnInstance } from './engine.ts';
-import { CopyQueue } from './files/copy-queue.ts';
+import { copyQueue } from './files/copy-queue.ts';
 import { PREFETCH_SECONDS, type PrefetchDeadlines, prefetch } from './files/prefetch.ts';
 import { copyRaw } from './files/raw-copy.ts';
 import { copyOut, Expansions, type ReadContext, read } from './files/reading.ts';
@@ -43,6 +44,7 @@ import { suspend } from './moves/suspend.ts';
 import { forgetChangedThresholds, pauseNow } from './moves/thermal.ts';
 import { flushActivity, type LadderRound, runLadderRound } from './moves/ticker.ts';
 import { wake } from './moves/wake.ts';
+import { createPast, momentsFor } from './past.ts';
 import { BackgroundChecks } from './recovery/background-checks.ts';
 import type { Failpoint } from './recovery/failpoints.ts';
 import { LostFileCheck } from './recovery/lost-files.ts';
@@ -72,6 +74,8 @@ export interface SandboxesOptions {
   store?: StoreBelowOptions | null;
   /** Is told what happens to files, and ships what is committed to them. Default: nobody. */
   replica?: ReplicaOfFiles | null;
+  /** The moments of the replica. Default: there is none. */
+  moments?: MomentSource | null;
   /** Called at each failpoint, for fault injection. */
   failpoint?: (step: Failpoint) => void;
   /** Whether the registry is the one that was signed; default: yes. */
@@ -94,8 +98,9 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
   const prefetched: PrefetchDeadlines = new Map();
   const retryDelays = new RetryDelays();
   const lostFiles = new LostFileCheck();
+  const moments = options.moments ? momentsFor(config, options.moments) : null;
   const reading: ReadContext = {
-    copyQueue: new CopyQueue(),
+    copyQueue: copyQueue(),
     expansions: new Expansions(config.dataFolder),
     emptyFile: join(config.dataFolder, 'expanded', 'empty.sqlite'),
   };
@@ -112,6 +117,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     admission: new WakeAdmission(() => engine),
     cpuGroups: options.cpuGroups ?? null,
     replica: options.replica ?? null,
+    moments: moments?.opened ?? null,
     get cpuBudget() {
       return cpuAccounts;
     },
@@ -253,6 +259,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       return engine.admission.waiting;
     },
     store: below,
+    past: moments && createPast(engine, moments),
     onWakeWaited: (listener) => engine.admission.onWaited(listener),
     onOperationChange(listener) {
       operationListeners.add(listener);
@@ -313,6 +320,8 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     await suspendAll(engine, drainUntil);
     await components.records.flush();
     await checks.finish(engine, Math.min(drainUntil, performance.now() + HASH_AT_STOP_MS));
+    // In this order nobody waits for what is being made.
+    await Promise.all([moments?.opened.stop(), moments?.source.close()]);
     await reading.expansions.stop();
     await endRemovals();
     await cpuAccounts.stop().catch((error) => log.error({ error: messageOf(error) }, 'usage at stop'));

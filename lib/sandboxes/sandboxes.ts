@@ -8,6 +8,7 @@ import type { Source, Thermal, Trigger, Via } from '../lifecycle/words.ts';
 import type { CopyContent } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { PromisedRow } from '../replication/answer-barrier.ts';
+import type { ListedMoment } from '../replication/moment-list.ts';
 import type { ReplicaStatus } from '../replication/replica-of-files.ts';
 import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
@@ -118,6 +119,27 @@ export interface SnapshotToRestore extends Pick<CopyContent, 'hash' | 'bytes'> {
   name: string;
   /** Absolute path of its bytes, which is taken, where it is no snapshot of a drawer. */
   file?: string;
+}
+
+/** A sandbox as it was. Its file stays as long as it is used. */
+export interface PastSandbox {
+  /** When it was committed, in epoch milliseconds. */
+  readonly timeMs: number;
+  read<R extends ReadRequest>(request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
+}
+
+/** What can be had of the moments of a replica. */
+export interface Past {
+  /**
+   * Runs `look` on a sandbox as of its newest moment up to `atMs` (epoch milliseconds). Throws `moment_gone` with the
+   * `oldest`, `not_found`, `gone`, `too_large`, `rate_limited`, `corrupt`, `storage_unavailable`, and what reads throw.
+   */
+  open<T>(id: InstanceId, atMs: number, look: (past: PastSandbox) => Promise<T>): Promise<T>;
+  /**
+   * At most `limit` moments next to a time (null: now), the newest first, of a deleted sandbox too. Throws
+   * `moment_gone` when there is none up to then, `not_found`, `storage_unavailable`.
+   */
+  list(id: InstanceId, around: { aroundMs: number | null; limit: number }): Promise<ListedMoment[]>;
 }
 
 export interface Sandboxes {
@@ -279,6 +301,8 @@ export interface Sandboxes {
   onOperationChange(listener: (id: InstanceId) => void): () => void;
   /** What is done with the object store below the drawers; null without one. */
   readonly store: StoreWork | null;
+  /** Sandboxes as they were; null without a replica. */
+  readonly past: Past | null;
   /** Tells how long each wake waited for its place and its worker, in milliseconds, and whether it got them. */
   onWakeWaited(listener: (waitMs: number, isAdmitted: boolean) => void): void;
   /** What the sandboxes of each tenant took since the start of the server. */

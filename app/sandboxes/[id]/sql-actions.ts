@@ -19,7 +19,7 @@ export async function runSql(bound: string, _previous: SqlState, form: FormData)
   }
   const started = performance.now();
   try {
-    const answer = await getHost().operations.query(caller, id, parsed.data);
+    const answer = await getHost().operations.query(caller, id, {}, parsed.data);
     return { sql, answer, tookMs: performance.now() - started, problem: null };
   } catch (error) {
     return { ...nothing, problem: problemInWords(problemOf(error, caller)) };

@@ -94,8 +94,11 @@ CALLS: Dict[str, CallLine] = {
     "complete_line": CallLine(
         "POST", "/api/instances/:id/complete", "json", False, "json"
     ),
+    "list_moments": CallLine(
+        "GET", "/api/instances/:id/moments", None, True, "json"
+    ),
     "list_volumes": CallLine(
-        "GET", "/api/instances/:id/volumes", None, False, "json"
+        "GET", "/api/instances/:id/volumes", None, True, "json"
     ),
     "list_files": CallLine(
         "GET", "/api/instances/:id/volumes/:volume", None, True, "page"
@@ -119,7 +122,7 @@ CALLS: Dict[str, CallLine] = {
         "DELETE", "/api/instances/:id/folders/:volume", None, True, "nothing"
     ),
     "get_file": CallLine(
-        "GET", "/api/instances/:id/volumes/:volume/*", None, False, "download"
+        "GET", "/api/instances/:id/volumes/:volume/*", None, True, "download"
     ),
     "put_file": CallLine(
         "PUT", "/api/instances/:id/volumes/:volume/*", "bytes", False, "written"
@@ -134,7 +137,7 @@ CALLS: Dict[str, CallLine] = {
         "GET", "/api/instances/:id/search", None, True, "page"
     ),
     "query_files": CallLine(
-        "POST", "/api/instances/:id/query", "json", False, "json"
+        "POST", "/api/instances/:id/query", "json", True, "json"
     ),
     "take_snapshot": CallLine(
         "POST", "/api/instances/:id/snapshots", "json", False, "json"

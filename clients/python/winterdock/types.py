@@ -159,16 +159,20 @@ class CloneInput(_CloneInputRequired, total=False):
     start: bool
 
 
-class _CompareQueryRequired(TypedDict):
+class CompareQuery(TypedDict, total=False):
     snapshot: str
-
-
-class CompareQuery(_CompareQueryRequired, total=False):
+    #: The newest moment of the replica up to then, in seconds since the epoch
+    since: float
     limit: int
+    #: As of the newest moment of the replica up to then, in seconds since the epoch; a whole number
+    #: means the end of that second
+    at: float
 
 
 class Comparison(TypedDict):
-    snapshot: str
+    snapshot: Optional[str]
+    #: Of the moment that was compared with, in seconds since the epoch with fractions
+    since: Optional[float]
     volume: Literal["workspace", "memory", "tmp"]
     added: int
     removed: int
@@ -330,6 +334,9 @@ class _DatabaseQueryRequired(TypedDict):
 class DatabaseQuery(_DatabaseQueryRequired, total=False):
     limit: int
     cursor: str
+    #: As of the newest moment of the replica up to then, in seconds since the epoch; a whole number
+    #: means the end of that second
+    at: float
 
 
 class DatabaseRowsColumnsItem(TypedDict):
@@ -379,6 +386,9 @@ class _DatabaseRowsQueryRequired(TypedDict):
 class DatabaseRowsQuery(_DatabaseRowsQueryRequired, total=False):
     limit: int
     cursor: str
+    #: As of the newest moment of the replica up to then, in seconds since the epoch; a whole number
+    #: means the end of that second
+    at: float
 
 
 class DatabaseTableColumnsItem(TypedDict):
@@ -657,6 +667,9 @@ class FilesQuery(TypedDict, total=False):
     prefix: str
     limit: int
     cursor: str
+    #: As of the newest moment of the replica up to then, in seconds since the epoch; a whole number
+    #: means the end of that second
+    at: float
 
 
 class FolderItem(TypedDict):
@@ -670,6 +683,9 @@ class FolderQuery(TypedDict, total=False):
     path: str
     limit: int
     cursor: str
+    #: As of the newest moment of the replica up to then, in seconds since the epoch; a whole number
+    #: means the end of that second
+    at: float
 
 
 class ForgetTenantInput(TypedDict, total=False):
@@ -1308,6 +1324,21 @@ class Me(TypedDict):
     reads: List[Literal["workspace", "memory", "tmp"]]
 
 
+class Moment(TypedDict):
+    #: When it was committed, at the latest, in milliseconds
+    time_ms: int
+    #: `filing`: of a file that was at rest
+    kind: Literal["commit", "filing"]
+    #: It is the last one of so many seconds at most: those before it may be gone
+    grain_s: int
+
+
+class MomentsQuery(TypedDict, total=False):
+    #: Those next to this time, in seconds since the epoch; without it the newest
+    around: float
+    limit: int
+
+
 MoveInput = TypedDict(
     "MoveInput",
     {
@@ -1320,6 +1351,12 @@ MoveInput = TypedDict(
 class PasswordChangeInput(TypedDict):
     current: str
     next: str
+
+
+class PastQuery(TypedDict, total=False):
+    #: As of the newest moment of the replica up to then, in seconds since the epoch; a whole number
+    #: means the end of that second
+    at: float
 
 
 class PatchInput(TypedDict, total=False):
@@ -1810,6 +1847,9 @@ _SearchQueryOptional = TypedDict(
         "volume": "Literal['workspace', 'memory', 'tmp']",
         "in": "Literal['name', 'content']",
         "limit": "int",
+    #: As of the newest moment of the replica up to then, in seconds since the epoch; a whole number
+    #: means the end of that second
+        "at": "float",
     },
     total=False,
 )

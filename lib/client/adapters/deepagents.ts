@@ -170,7 +170,7 @@ export function sandboxBackend(
         const whole = pathOf(path);
         const found = await followLinks(box, whole, call, async (real) => {
           const { volume, path: inVolume } = volumePathOf(real);
-          const file = await box.client.getFile(box.id, volume, inVolume, call);
+          const file = await box.client.getFile(box.id, volume, inVolume, {}, call);
           return { real, etag: file.etag, text: textOrNull(await file.bytes()) };
         });
         if (found === null) return { error: `File '${path}' not found` };

@@ -18,7 +18,7 @@ export function entryAt(
     } catch (error) {
       if (!isRefusal(error, 'conflict')) throw error;
     }
-    const { size, stream } = await box.client.getFile(box.id, volume, inVolume, options);
+    const { size, stream } = await box.client.getFile(box.id, volume, inVolume, {}, options);
     await stream.cancel();
     return { type: 'file', size: size ?? 0 };
   });

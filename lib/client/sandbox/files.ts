@@ -40,7 +40,7 @@ export class SandboxFiles {
     { format = 'text', ...options }: CallOptions & { format?: 'text' | 'bytes' | 'stream' } = {},
   ): Promise<string | Uint8Array | ReadableStream<Uint8Array>> {
     const { volume, path: inVolume } = volumePathOf(path);
-    const file = await this.#client.getFile(this.#sandbox, volume, inVolume, options);
+    const file = await this.#client.getFile(this.#sandbox, volume, inVolume, {}, options);
     if (format === 'stream') return file.stream;
     return format === 'bytes' ? file.bytes() : file.text();
   }

@@ -1,15 +1,22 @@
 /** Contract schemas of SQLite databases that lie in a volume: their tables, and rows of one. Safe for the browser. */
 import { z } from 'zod';
 import { parseVfsPath } from '../../vfs/paths.ts';
+import { PAST } from './moments.ts';
 
 const path = z.string().min(1).max(4096).transform(parseVfsPath);
 const limit = z.coerce.number<number | string>().int().min(1).max(500).default(100);
 const cursor = z.string().max(50).optional();
 
-export const databaseQuerySchema = z.strictObject({ path, limit, cursor });
+export const databaseQuerySchema = z.strictObject({ path, limit, cursor, ...PAST });
 export type DatabaseQuery = z.infer<typeof databaseQuerySchema>;
 
-export const databaseRowsQuerySchema = z.strictObject({ path, table: z.string().max(1000), limit, cursor });
+export const databaseRowsQuerySchema = z.strictObject({
+  path,
+  table: z.string().max(1000),
+  limit,
+  cursor,
+  ...PAST,
+});
 export type DatabaseRowsQuery = z.infer<typeof databaseRowsQuerySchema>;
 
 const tableMembers = {

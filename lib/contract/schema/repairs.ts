@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { VOLUMES } from '../../vfs/volumes.ts';
 import { instanceIdSchema, slugSchema } from './ids.ts';
+import { momentTimeSchema } from './moments.ts';
 
 const reason = z.string().trim().max(1000);
 const nameSchema = z
@@ -36,16 +37,13 @@ export const salvagedSchema = z.object({
   list: z.string().nullable(),
 });
 
-/** Seconds since the epoch. A whole number means the end of that second: times are shown in whole seconds. */
-const momentSchema = z.number().min(0).max(253_402_300_799);
-
 /** One of both: a snapshot, or a moment of the replica. */
 export const restoreInstanceSchema = z
   .strictObject({
     /** The id of one of the same tenant. */
     snapshot: z.string().min(1).max(100).optional(),
     /** The newest moment of the replica up to then. */
-    time: momentSchema.optional(),
+    time: momentTimeSchema.optional(),
     reason: reason.optional(),
   })
   .refine(({ snapshot, time }) => (snapshot === undefined) !== (time === undefined), {
@@ -56,7 +54,7 @@ export type RestoreInstanceInput = z.infer<typeof restoreInstanceSchema>;
 
 export const fromMomentSchema = z.strictObject({
   /** The newest moment of the replica up to then. */
-  time: momentSchema,
+  time: momentTimeSchema,
   name: nameSchema.optional(),
   /** Default: that of the sandbox. */
   tenant: slugSchema.optional(),

@@ -14,7 +14,10 @@ import {
   folderQuerySchema,
   instanceIdSchema,
   makeFolderSchema,
+  momentSchema,
+  momentsQuerySchema,
   moveSchema,
+  pastQuerySchema,
   searchHitSchema,
   searchQuerySchema,
   sqlAnswerSchema,
@@ -27,7 +30,7 @@ import { json } from '../answer.ts';
 import { deleteFile, getFile, putFile } from '../file-handlers.ts';
 import { listAnswer, route } from '../operation-route.ts';
 import { nextLink } from '../paging.ts';
-import { customRoute, type Route } from '../route.ts';
+import { type AnswerDoc, customRoute, type Route } from '../route.ts';
 import { idParams } from './instances.ts';
 
 const tag = 'Volumes';
@@ -40,9 +43,30 @@ const fileParams = z.strictObject({ id: instanceIdSchema, volume, path: parsedPa
 const file = '/instances/:id/volumes/:volume/*';
 const IF_MATCH = { 'If-Match': 'Only when its ETag is one of these; `*`: only when it is there' };
 const IF_NONE_MATCH = { 'If-None-Match': 'Only when its ETag is none of these; `*`: only when there is nothing' };
+/** Of every read that may be of the past. */
+const MOMENT = { 'X-Moment': 'With `at`: of the moment that was read, in seconds since the epoch with fractions' };
 const fileHeaders = { ETag: 'New with every write', 'Last-Modified': 'When it was written' };
+const readHeaders = { ...fileHeaders, ...MOMENT };
+
+/** The page of a list that may be of the past. */
+const pastList = (description: string, items: z.ZodType): AnswerDoc => {
+  const answer = listAnswer(description, items);
+  return { ...answer, headers: { ...answer.headers, ...MOMENT } };
+};
 
 export const volumeRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/instances/:id/moments',
+    operation: 'moments',
+    name: 'listMoments',
+    summary:
+      'Lists the moments of an instance that the replica can open, those next to a time, the newest first; of a deleted one too. Every read of volumes takes one as `at`.',
+    tag,
+    params: idParams,
+    query: momentsQuerySchema,
+    answers: { 200: { description: 'The moments', schema: z.array(momentSchema) } },
+  }),
   route({
     method: 'GET',
     path: '/instances/:id/volumes',
@@ -51,7 +75,8 @@ export const volumeRoutes: Route[] = [
     summary: 'Lists the three volumes with what they hold and promise.',
     tag,
     params: idParams,
-    answers: { 200: { description: 'Always the three', schema: z.array(volumeInfoSchema) } },
+    query: pastQuerySchema,
+    answers: { 200: { description: 'Always the three', schema: z.array(volumeInfoSchema), headers: MOMENT } },
   }),
   route({
     method: 'GET',
@@ -62,7 +87,7 @@ export const volumeRoutes: Route[] = [
     tag,
     params: volumeParams,
     query: filesQuerySchema,
-    answers: { 200: listAnswer('A page of files', fileInfoSchema) },
+    answers: { 200: pastList('A page of files', fileInfoSchema) },
   }),
   route({
     method: 'GET',
@@ -80,6 +105,7 @@ export const volumeRoutes: Route[] = [
         headers: {
           Link: 'The next page, `rel="next"`, when there is one',
           'X-Total-Count': 'How many there are on all pages',
+          ...MOMENT,
         },
       },
     },
@@ -90,11 +116,12 @@ export const volumeRoutes: Route[] = [
     method: 'GET',
     path: '/instances/:id/compare/:volume',
     operation: 'compare',
-    summary: 'Compares a volume with a snapshot: what was added, removed and changed since. Wakes nothing.',
+    summary:
+      'Compares a volume with a snapshot, or with what it was at a moment: what was added, removed and changed since. Wakes nothing.',
     tag,
     params: volumeParams,
     query: compareQuerySchema,
-    answers: { 200: { description: 'The differences', schema: comparisonSchema } },
+    answers: { 200: { description: 'The differences', schema: comparisonSchema, headers: MOMENT } },
   }),
   route({
     method: 'GET',
@@ -105,7 +132,7 @@ export const volumeRoutes: Route[] = [
     tag,
     params: volumeParams,
     query: databaseQuerySchema,
-    answers: { 200: { description: 'A page of its tables', schema: databaseSchema } },
+    answers: { 200: { description: 'A page of its tables', schema: databaseSchema, headers: MOMENT } },
   }),
   route({
     method: 'GET',
@@ -116,7 +143,7 @@ export const volumeRoutes: Route[] = [
     tag,
     params: volumeParams,
     query: databaseRowsQuerySchema,
-    answers: { 200: { description: 'A page of its rows', schema: databaseRowsSchema } },
+    answers: { 200: { description: 'A page of its rows', schema: databaseRowsSchema, headers: MOMENT } },
   }),
   route({
     method: 'POST',
@@ -146,6 +173,7 @@ export const volumeRoutes: Route[] = [
     summary: 'Gives the bytes of a file, or a range of them. Wakes nothing.',
     tag,
     params: fileParams,
+    query: pastQuerySchema,
     headers: {
       ...IF_MATCH,
       ...IF_NONE_MATCH,
@@ -155,8 +183,8 @@ export const volumeRoutes: Route[] = [
       'If-Range': 'The part only when its ETag is this, else the whole',
     },
     answers: {
-      200: { description: 'The file', mediaType: 'application/octet-stream', headers: fileHeaders },
-      206: { description: 'The range', mediaType: 'application/octet-stream', headers: fileHeaders },
+      200: { description: 'The file', mediaType: 'application/octet-stream', headers: readHeaders },
+      206: { description: 'The range', mediaType: 'application/octet-stream', headers: readHeaders },
       304: { description: 'Not modified' },
     },
     handle: getFile,
@@ -212,7 +240,7 @@ export const volumeRoutes: Route[] = [
       200: {
         description: 'What was found',
         schema: z.array(searchHitSchema),
-        headers: { 'X-Truncated': '`true` when there is more' },
+        headers: { 'X-Truncated': '`true` when there is more', ...MOMENT },
       },
     },
     answer: ({ hits, truncated }) => json(200, hits, { 'x-truncated': String(truncated) }),
@@ -225,7 +253,8 @@ export const volumeRoutes: Route[] = [
     summary: 'Runs read-only SQL over the file table. Wakes nothing; nothing else can be reached.',
     tag,
     params: idParams,
+    query: pastQuerySchema,
     body: sqlSchema,
-    answers: { 200: { description: 'Rows', schema: sqlAnswerSchema } },
+    answers: { 200: { description: 'Rows', schema: sqlAnswerSchema, headers: MOMENT } },
   }),
 ];

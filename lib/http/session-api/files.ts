@@ -104,7 +104,7 @@ export const FILE_ROUTES: readonly Route[] = [
       const { services, caller, params, query } = context;
       const source = sourceOf(await withWorkspace(context));
       if (query.format !== 'json') {
-        const answer = await getFile({ ...context, params: { ...params, volume: VOLUME } });
+        const answer = await getFile({ ...context, params: { ...params, volume: VOLUME }, query: {} });
         return { ...answer, headers: { ...answer.headers, 'x-ash-source': source } };
       }
       const { stat, content } = await services.operations.file(caller, params.id, VOLUME, params.path);

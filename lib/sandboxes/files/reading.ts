@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { makeFolder, unlinkFile } from '../../base/effects.ts';
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
+import type { FairSlots } from '../../base/fair-slots.ts';
 import { isThere } from '../../base/is-there.ts';
 import { waysOut } from '../../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../../registry/types.ts';
@@ -16,7 +17,6 @@ import { settleIfInterrupted } from '../recovery/reconcile.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { CopyOutOptions } from '../sandboxes.ts';
 import { bringForReading, bringListing, storedOfFiling } from '../store/bring.ts';
-import type { CopyQueue } from './copy-queue.ts';
 import { fileOf, locationOf } from './file-locations.ts';
 import { verifyArchived, verifyForReading } from './file-verification.ts';
 import { requireHash } from './filed-hash.ts';
@@ -86,7 +86,7 @@ async function expand(engine: Engine, row: InstanceRow, path: string): Promise<s
 }
 
 export interface ReadContext {
-  copyQueue: CopyQueue;
+  copyQueue: FairSlots;
   expansions: Expansions;
   /** An empty file, read in place of the file of a sandbox that has none yet. */
   emptyFile: string;

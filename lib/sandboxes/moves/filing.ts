@@ -96,8 +96,10 @@ export async function runFiling(
           now: now(engine),
           ledger: transitionEntries(engine, row, audit, [row.state, ...through, filing.to], elapsedMs(started)),
         });
-        if (after.state === 'deleted') await tellReplicaAndWait(engine, row.id, (replica) => replica.dropped(row.id));
-        else tellRested(engine, after);
+        if (after.state === 'deleted') {
+          await tellReplicaAndWait(engine, row.id, (replica) => replica.dropped(row.id));
+          await engine.moments?.forget(row.id);
+        } else tellRested(engine, after);
         engine.failpoint(`${filing.verb}.committed`);
         await runCleanup(engine, row.id, () => filing.after?.(row, after));
         engine.store?.filed(after);

@@ -31,7 +31,7 @@ const USES: Readonly<Record<string, string>> = {
   'host/resting-files.ts': 'leaves what is in the store to it',
   'jobs/runner.ts': 'asks for memory',
   'ledger/empty-drawers.ts': 'looks for local files alone',
-  'operations/files.ts': 'asks for memory',
+  'operations/file-reads.ts': 'asks for memory',
   'operations/instances.ts': 'makes rows in memory',
   'operations/lineage.ts': 'weighs the local copy by findFileAt',
   'operations/moves.ts': 'shows it',

@@ -360,14 +360,27 @@ class AsyncCalls:
         """
         return cast("types.Completion", await self._answer("complete_line", (id,), input, None, options))
 
+    async def list_moments(
+        self,
+        id: str,
+        query: Optional[types.MomentsQuery] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> List[types.Moment]:
+        """Lists the moments of an instance that the replica can open, those next to a time, the newest first;
+        of a deleted one too. Every read of volumes takes one as `at`.
+        """
+        return cast("List[types.Moment]", await self._answer("list_moments", (id,), None, query, options))
+
     async def list_volumes(
         self,
         id: str,
+        query: Optional[types.PastQuery] = None,
         *,
         options: Optional[CallOptions] = None,
     ) -> List[types.VolumeInfo]:
         """Lists the three volumes with what they hold and promise."""
-        return cast("List[types.VolumeInfo]", await self._answer("list_volumes", (id,), None, None, options))
+        return cast("List[types.VolumeInfo]", await self._answer("list_volumes", (id,), None, query, options))
 
     def list_files(
         self,
@@ -399,7 +412,9 @@ class AsyncCalls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Comparison:
-        """Compares a volume with a snapshot: what was added, removed and changed since. Wakes nothing."""
+        """Compares a volume with a snapshot, or with what it was at a moment: what was added, removed and
+        changed since. Wakes nothing.
+        """
         return cast("types.Comparison", await self._answer("compare", (id, volume,), None, query, options))
 
     async def list_tables(
@@ -451,11 +466,12 @@ class AsyncCalls:
         id: str,
         volume: Volume,
         path: str,
+        query: Optional[types.PastQuery] = None,
         *,
         options: Optional[CallOptions] = None,
     ) -> AsyncDownload:
         """Gives the bytes of a file, or a range of them. Wakes nothing."""
-        return cast("AsyncDownload", await self._answer("get_file", (id, volume, path,), None, None, options))
+        return cast("AsyncDownload", await self._answer("get_file", (id, volume, path,), None, query, options))
 
     async def put_file(
         self,
@@ -505,11 +521,12 @@ class AsyncCalls:
         self,
         id: str,
         input: types.SqlInput,
+        query: Optional[types.PastQuery] = None,
         *,
         options: Optional[CallOptions] = None,
     ) -> types.SqlAnswer:
         """Runs read-only SQL over the file table. Wakes nothing; nothing else can be reached."""
-        return cast("types.SqlAnswer", await self._answer("query_files", (id,), input, None, options))
+        return cast("types.SqlAnswer", await self._answer("query_files", (id,), input, query, options))
 
     async def take_snapshot(
         self,

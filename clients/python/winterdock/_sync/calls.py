@@ -362,14 +362,27 @@ class Calls:
         """
         return cast("types.Completion", self._answer("complete_line", (id,), input, None, options))
 
+    def list_moments(
+        self,
+        id: str,
+        query: Optional[types.MomentsQuery] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> List[types.Moment]:
+        """Lists the moments of an instance that the replica can open, those next to a time, the newest first;
+        of a deleted one too. Every read of volumes takes one as `at`.
+        """
+        return cast("List[types.Moment]", self._answer("list_moments", (id,), None, query, options))
+
     def list_volumes(
         self,
         id: str,
+        query: Optional[types.PastQuery] = None,
         *,
         options: Optional[CallOptions] = None,
     ) -> List[types.VolumeInfo]:
         """Lists the three volumes with what they hold and promise."""
-        return cast("List[types.VolumeInfo]", self._answer("list_volumes", (id,), None, None, options))
+        return cast("List[types.VolumeInfo]", self._answer("list_volumes", (id,), None, query, options))
 
     def list_files(
         self,
@@ -401,7 +414,9 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Comparison:
-        """Compares a volume with a snapshot: what was added, removed and changed since. Wakes nothing."""
+        """Compares a volume with a snapshot, or with what it was at a moment: what was added, removed and
+        changed since. Wakes nothing.
+        """
         return cast("types.Comparison", self._answer("compare", (id, volume,), None, query, options))
 
     def list_tables(
@@ -453,11 +468,12 @@ class Calls:
         id: str,
         volume: Volume,
         path: str,
+        query: Optional[types.PastQuery] = None,
         *,
         options: Optional[CallOptions] = None,
     ) -> Download:
         """Gives the bytes of a file, or a range of them. Wakes nothing."""
-        return cast("Download", self._answer("get_file", (id, volume, path,), None, None, options))
+        return cast("Download", self._answer("get_file", (id, volume, path,), None, query, options))
 
     def put_file(
         self,
@@ -507,11 +523,12 @@ class Calls:
         self,
         id: str,
         input: types.SqlInput,
+        query: Optional[types.PastQuery] = None,
         *,
         options: Optional[CallOptions] = None,
     ) -> types.SqlAnswer:
         """Runs read-only SQL over the file table. Wakes nothing; nothing else can be reached."""
-        return cast("types.SqlAnswer", self._answer("query_files", (id,), input, None, options))
+        return cast("types.SqlAnswer", self._answer("query_files", (id,), input, query, options))
 
     def take_snapshot(
         self,

@@ -1,0 +1,39 @@
+/** Contract schemas of moments: what a sandbox was, as its replica can open it. Safe for the browser. */
+import { z } from 'zod';
+
+/** The end of the year 9999. */
+const LAST_SECOND = 253_402_300_799;
+
+/** Seconds since the epoch. A whole number means the end of that second: times are shown in whole seconds. */
+export const momentTimeSchema = z.number().min(0).max(LAST_SECOND);
+/** The same in a query, where nothing at all would be the number 0. */
+const timeInQuery = z.coerce.number<number | string>().min(1).max(LAST_SECOND);
+
+/** The members of the query of every read that may be of the past. */
+export const PAST = {
+  at: timeInQuery.optional().meta({
+    description:
+      'As of the newest moment of the replica up to then, in seconds since the epoch; a whole number means the end of that second',
+  }),
+};
+/** Of a read that has no other members. */
+export const pastQuerySchema = z.strictObject(PAST);
+export type PastQuery = z.infer<typeof pastQuerySchema>;
+
+export const momentsQuerySchema = z.strictObject({
+  around: timeInQuery.optional().meta({
+    description: 'Those next to this time, in seconds since the epoch; without it the newest',
+  }),
+  limit: z.coerce.number<number | string>().int().min(1).max(500).default(100),
+});
+export type MomentsQuery = z.infer<typeof momentsQuerySchema>;
+
+export const momentSchema = z
+  .object({
+    /** Epoch milliseconds. */
+    time_ms: z.int().min(0).meta({ description: 'When it was committed, at the latest, in milliseconds' }),
+    kind: z.enum(['commit', 'filing']).meta({ description: '`filing`: of a file that was at rest' }),
+    grain_s: z.int().meta({ description: 'It is the last one of so many seconds at most: those before it may be gone' }),
+  })
+  .meta({ id: 'Moment' });
+export type Moment = z.infer<typeof momentSchema>;
