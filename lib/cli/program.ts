@@ -24,6 +24,7 @@ import { addMcpCommand } from './commands/mcp.ts';
 import { addMoveCommands } from './commands/moves.ts';
 import { addNetworkCommands } from './commands/network.ts';
 import { addOperationCommands } from './commands/operations.ts';
+import { addPastCommands } from './commands/past.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addRepairCommands } from './commands/repairs.ts';
 import { addScheduleCommands } from './commands/schedules.ts';
@@ -76,6 +77,7 @@ ${exitCodeTable()}`,
   addJobCommands(program);
   addScheduleCommands(program);
   addCopyCommands(program);
+  addPastCommands(program);
   addRepairCommands(program);
   addLineageCommand(program);
   addBundleCommands(program);

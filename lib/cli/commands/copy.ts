@@ -176,7 +176,7 @@ async function download(context: CommandContext, options: CopyOptions, from: str
   try {
     let done = 0;
     await eachOf(tree.files, signal, async ({ path }, each) => {
-      const bytes = await client.getFile(id, volume, below(place.path, path), { signal: each });
+      const bytes = await client.getFile(id, volume, below(place.path, path), {}, { signal: each });
       await saveDownload(bytes, join(root, path), { force: options.force, progress: SILENT });
       progress.count(++done, tree.files.length);
     });

@@ -7,9 +7,11 @@ import type { DatabaseCell } from '../../contract/schema.ts';
 import { DEFAULT_VOLUME, parseVolume, VOLUMES, type Volume } from '../../vfs/volumes.ts';
 import { choice } from '../choice.ts';
 import { addCommand } from '../command.ts';
+import { comparisonText } from '../comparison-text.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, printable, table, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
+import { atOption } from '../moment-time.ts';
 import { showProgress } from '../progress.ts';
 import { remotePathOf, wholePath } from '../remote-path.ts';
 import { refuseOverwrite, saveDownload } from '../save-download.ts';
@@ -43,24 +45,13 @@ export function addFileCommands(program: Command): void {
     async run({ client, print, signal }, { volume, limit }, id: string, snapshot: string) {
       const query = { snapshot, limit };
       const found = await client.compare(id, parseVolume(volume), query, { signal });
-      const { changes, added, removed, changed, same } = found;
-      const row = ({ change, path, before, now }: (typeof changes)[number]) => [
-        change,
-        bytesText(before?.size ?? 0),
-        bytesText(now?.size ?? 0),
-        wholePath(volume, path),
-      ];
-      print(
-        found,
-        () =>
-          `${changes.length === 0 ? '' : table(['CHANGE', 'BEFORE', 'NOW', 'PATH'], changes.map(row))}${added} added, ${removed} removed, ${changed} changed, ${same} as they were.\n`,
-      );
+      print(found, () => comparisonText(found));
     },
   });
 
-  addCommand<ListOptions>(files, 'ls <id> [path]', {
+  addCommand<ListOptions & { at?: number }>(files, 'ls <id> [path]', {
     summary: 'list the files below a path, or the three volumes',
-    options: (command) => listOptions(command, 1000),
+    options: (command) => atOption(listOptions(command, 1000)),
     examples: [
       ['files ls sess-841', 'its volumes, and what each promises'],
       ['files ls sess-841 /workspace/src/', 'the files below a folder'],
@@ -68,7 +59,7 @@ export function addFileCommands(program: Command): void {
     async run(context, options, id: string, path?: string) {
       const { client, print, signal } = context;
       if (path === undefined) {
-        const volumes = await client.listVolumes(id, { signal });
+        const volumes = await client.listVolumes(id, { at: options.at }, { signal });
         const row = (info: (typeof volumes)[number]) => [
           `/${info.volume}`,
           String(info.files),
@@ -81,7 +72,7 @@ export function addFileCommands(program: Command): void {
       const target = remotePathOf(path);
       const prefix = target.path === '/' ? undefined : target.path;
       await printList(context, options, {
-        read: (limit) => client.listFiles(id, target.volume, { prefix, limit }, { signal }),
+        read: (limit) => client.listFiles(id, target.volume, { prefix, limit, at: options.at }, { signal }),
         headings: ['SIZE', 'WRITTEN', 'PATH'],
         row: (file) => [bytesText(file.size), timeText(file.mtime), wholePath(target.volume, file.path)],
         none: 'No files.',
@@ -89,9 +80,9 @@ export function addFileCommands(program: Command): void {
     },
   });
 
-  addCommand<{ progress?: boolean; force?: boolean }>(files, 'get <id> <path> [file]', {
+  addCommand<{ progress?: boolean; force?: boolean; at?: number }>(files, 'get <id> <path> [file]', {
     summary: 'read a file, to stdout or into a local file',
-    options: (command) => progressOption(command).option('--force', 'overwrite an existing file'),
+    options: (command) => atOption(progressOption(command)).option('--force', 'overwrite an existing file'),
     examples: [
       ['files get sess-841 note', 'print it'],
       ['files get sess-841 /memory/facts.json facts.json', 'keep it'],
@@ -102,10 +93,8 @@ export function addFileCommands(program: Command): void {
       refuseOverwrite(target, options.force);
       const progress = showProgress(path, target === '-' && options.progress !== true ? false : options.progress);
       const { signal } = context;
-      const download = await context.client.getFile(id, source.volume, source.path, {
-        signal,
-        onProgress: progress.bytes,
-      });
+      const call = { signal, onProgress: progress.bytes };
+      const download = await context.client.getFile(id, source.volume, source.path, { at: options.at }, call);
       const saved = await saveDownload(download, target, { force: options.force, progress });
       if (saved !== null)
         context.print({ ...saved, etag: download.etag }, () => `${saved.file}: ${bytesText(saved.bytes)}\n`);
@@ -174,21 +163,21 @@ export function addFileCommands(program: Command): void {
     },
   });
 
-  addCommand<{ limit: number; cursor?: string }>(files, 'tables <id> <path> [table]', {
+  addCommand<{ limit: number; cursor?: string; at?: number }>(files, 'tables <id> <path> [table]', {
     summary: 'look into a SQLite database: its tables, or the rows of one',
     description:
       'List the tables and views of a file that is a SQLite database, or print rows of one. Long text is cut, and of a blob its size is shown. At most 64 MiB. Wakes nothing.',
     options: (command) =>
-      command
+      atOption(command)
         .option('--limit <count>', 'how many', Number, 100)
         .option('--cursor <text>', 'go on where an earlier page ended'),
     examples: [
       ['files tables sess-841 data/app.db', 'its tables, and how many rows each has'],
       ['files tables sess-841 data/app.db users', 'the first rows of one'],
     ],
-    async run({ client, print, signal }, { limit, cursor }, id: string, path: string, name?: string) {
+    async run({ client, print, signal }, { limit, cursor, at }, id: string, path: string, name?: string) {
       const source = remotePathOf(path);
-      const query = { path: source.path, limit, cursor };
+      const query = { path: source.path, limit, cursor, at };
       const more = (next: string | null) => (next === null ? '' : `There is more: --cursor ${next}\n`);
       if (name === undefined) {
         const found = await client.listTables(id, source.volume, query, { signal });
@@ -212,23 +201,23 @@ export function addFileCommands(program: Command): void {
     },
   });
 
-  addCommand<ListOptions & { content?: boolean; volume?: Volume }>(files, 'search <id> <words>', {
+  addCommand<ListOptions & { content?: boolean; volume?: Volume; at?: number }>(files, 'search <id> <words>', {
     summary: 'find files by their names or their contents',
     options: (command) =>
       listOptions(
-        command
+        atOption(command)
           .option('--content', 'in contents instead of names')
           .addOption(choice('--volume <volume>', 'in this volume only', VOLUMES)),
         100,
       ),
     examples: [['files search sess-841 invoice --content', 'every line that has it']],
     async run(context, options, id: string, q: string) {
-      const { content, volume } = options;
+      const { content, volume, at } = options;
       await printList(context, options, {
         read: (limit) =>
           context.client.searchFiles(
             id,
-            { q, volume, in: content === true ? 'content' : 'name', limit },
+            { q, volume, in: content === true ? 'content' : 'name', limit, at },
             { signal: context.signal },
           ),
         headings: ['PATH', 'LINE', 'TEXT'],

@@ -76,7 +76,7 @@ function addSandboxCalls(program: Command): void {
       ['query sess-841 "SELECT path FROM vfs WHERE volume = ?" memory', 'with a parameter'],
     ],
     ask: (client, call, _options, id, sql, given) =>
-      client.queryFiles(id, { sql, params: given.map(parameterOf) }, call),
+      client.queryFiles(id, { sql, params: given.map(parameterOf) }, {}, call),
     text: ({ columns, rows, truncated }: { columns: string[]; rows: unknown[][]; truncated?: boolean }) =>
       `${
         table(

@@ -4,6 +4,7 @@ import type { SalvageAnswer } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, facts, printable } from '../format.ts';
+import { parseMomentTime, secondsText } from '../moment-time.ts';
 import { showProgress } from '../progress.ts';
 import { confirm } from '../prompt.ts';
 import { refuseOverwrite, saveDownload } from '../save-download.ts';
@@ -87,7 +88,7 @@ export function addRepairCommands(program: Command): void {
       'It keeps its id, settings and state, and a fault is cleared. What was there is kept aside on the server. It must not be awake, and a snapshot must be of its tenant.',
     options: (command) =>
       command
-        .option('--at <time>', 'the newest moment of the replica up to then, as 2026-11-21T18:00:00Z', parseMoment)
+        .option('--at <time>', 'the newest moment of the replica up to then, as 2026-11-21T18:00:00Z', parseMomentTime)
         .option('--reason <words>', 'why; it goes into the ledger')
         .option('--yes', 'without asking'),
     examples: [
@@ -123,17 +124,12 @@ export function addRepairCommands(program: Command): void {
         .option('--reason <words>', 'why; it goes into the ledger'),
     examples: [['from-moment sess-841 2026-11-21T18:00:00Z --name "as it was"', 'beside the one that is there']],
     async run({ client, print, signal }, { name, tenant, reason }, id: string, time: string) {
-      const made = await client.instanceFromMoment(id, { time: parseMoment(time), name, tenant, reason }, { signal });
+      const made = await client.instanceFromMoment(
+        id,
+        { time: parseMomentTime(time), name, tenant, reason },
+        { signal },
+      );
       print(made, () => `${made.id} is created, as ${id} was.\n`);
     },
   });
 }
-
-/** Seconds since the epoch of a time such as `2026-11-21T18:00:00Z`, or of such a number. */
-function parseMoment(text: string): number {
-  const ms = /^\d{1,12}(\.\d{1,3})?$/.test(text) ? Number(text) * 1000 : Date.parse(text);
-  if (Number.isNaN(ms)) throw new CliError('usage', `"${text}" is not a time such as 2026-11-21T18:00:00Z.`);
-  return ms / 1000;
-}
-
-const secondsText = (seconds: number) => new Date(seconds * 1000).toISOString();

@@ -186,6 +186,7 @@ const ARGUMENTS: Readonly<Record<string, Source | 'files' | null>> = {
   'backup path': 'files',
   'cp from': places,
   'cp to': places,
+  'cat path': paths,
   'files ls path': paths,
   'files get path': paths,
   'files rm path': paths,

@@ -33,7 +33,9 @@ export const momentSchema = z
     /** Epoch milliseconds. */
     time_ms: z.int().min(0).meta({ description: 'When it was committed, at the latest, in milliseconds' }),
     kind: z.enum(['commit', 'filing']).meta({ description: '`filing`: of a file that was at rest' }),
-    grain_s: z.int().meta({ description: 'It is the last one of so many seconds at most: those before it may be gone' }),
+    grain_s: z
+      .int()
+      .meta({ description: 'It is the last one of so many seconds at most: those before it may be gone' }),
   })
   .meta({ id: 'Moment' });
 export type Moment = z.infer<typeof momentSchema>;

@@ -6,8 +6,14 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
-import { searchQuerySchema, sqlSchema } from '../../contract/schema.ts';
-import type { FileContent } from '../../operations/files.ts';
+import {
+  momentsQuerySchema,
+  momentTimeSchema,
+  type PastQuery,
+  searchQuerySchema,
+  sqlSchema,
+} from '../../contract/schema.ts';
+import type { FileContent } from '../../operations/file-reads.ts';
 import { type FilePlace, filePlaceOf, shellPath, throwHinted } from './places.ts';
 import { sandboxId } from './sandbox-tools.ts';
 import {
@@ -30,6 +36,8 @@ const path = z
   .min(1)
   .max(2000)
   .describe('As in the shell: `/workspace/notes.md`, or `notes.md` for the same.');
+/** Seconds since the epoch. A time that is none is the caller's mistake, and not the number that it could mean. */
+const at = momentTimeSchema.optional().describe('What was there then, in seconds since the epoch, and not what is.');
 const content = z
   .string()
   .refine((text) => text.isWellFormed(), 'must be whole characters: half a surrogate pair is none');
@@ -39,11 +47,12 @@ async function textOf(
   context: ToolContext,
   id: InstanceId,
   at: FilePlace,
+  past: PastQuery = {},
 ): Promise<{ text: string; stat: FileContent['stat'] }> {
   const shown = shellPath(at.volume, at.path);
   const range = { start: 0, end: MAX_TEXT_BYTES - 1 };
   const { stat, content: bytes } = await context.operations
-    .file(context.caller, id, at.volume, at.path, range)
+    .file(context.caller, id, at.volume, at.path, range, past)
     .catch((error: unknown) => throwHinted(context, id, at, error));
   if (stat.size > MAX_TEXT_BYTES) {
     throw new WinterdockError('too_large', `${shown} has ${stat.size} bytes: too many to be handled as one text.`, {
@@ -113,6 +122,29 @@ function linesOf(text: string, from: number, count: number) {
 
 export const fileTools: readonly McpTool[] = [
   mcpTool({
+    name: 'winterdock_list_moments',
+    title: 'List moments',
+    description:
+      'Lists the moments of the past at which a sandbox can be read, the newest first: each commit of the last day, then coarser. Give one as `at` to the tools that read files. Wakes nothing.',
+    input: z.strictObject({
+      id: sandboxId,
+      around: momentTimeSchema.optional().describe('Those next to this time, in seconds since the epoch.'),
+      limit: momentsQuerySchema.shape.limit.default(20).describe('How many, at most: 1 to 500.'),
+    }),
+    operation: 'moments',
+    hints: READ_HINTS,
+    async run({ operations, caller }, { id, ...query }) {
+      const moments = await operations.moments(caller, id, query);
+      const shown = moments.map(({ time_ms: ms, ...moment }) => ({
+        at: ms / 1000,
+        time: new Date(ms).toISOString(),
+        ...moment,
+      }));
+      const { items, cut } = fitting(shown);
+      return { facts: { moments: items, moments_cut: cut } };
+    },
+  }),
+  mcpTool({
     name: 'winterdock_read_file',
     title: 'Read a file',
     description:
@@ -122,16 +154,17 @@ export const fileTools: readonly McpTool[] = [
       path,
       from_line: z.int().min(1).max(100_000_000).default(1).describe('The first line, counted from 1.'),
       lines: z.int().min(1).max(10_000).default(1000).describe('How many lines, at most.'),
+      at,
     }),
     operation: 'file',
     hints: READ_HINTS,
     async run(context, input) {
-      const at = filePlaceOf(input.path);
-      const { text, stat } = await textOf(context, input.id, at);
+      const place = filePlaceOf(input.path);
+      const { text, stat } = await textOf(context, input.id, place, { at: input.at });
       const { text: shown, cut, total, last, next } = linesOf(text, input.from_line, input.lines);
       return {
         facts: {
-          path: shellPath(at.volume, at.path),
+          path: shellPath(place.volume, place.path),
           bytes: stat.size,
           lines: total,
           from_line: input.from_line,
@@ -211,12 +244,13 @@ export const fileTools: readonly McpTool[] = [
       recursive: z.boolean().default(false).describe('All files below it, instead of what lies in it.'),
       limit: z.int().min(1).max(500).default(200).describe('How many, at most.'),
       cursor: z.string().max(4096).optional().describe('`next` of the page before.'),
+      at,
     }),
     operation: 'files',
     hints: READ_HINTS,
-    async run({ operations, caller }, { id, recursive, limit, cursor, ...input }) {
+    async run({ operations, caller }, { id, recursive, limit, cursor, at: time, ...input }) {
       const { volume, path: inside } = filePlaceOf(input.path);
-      const after = cursor === undefined ? {} : { cursor };
+      const after = { ...(cursor === undefined ? {} : { cursor }), at: time };
       const folder = shellPath(volume, inside);
       if (!recursive) {
         const ask = (most: number) => operations.folder(caller, id, volume, { path: inside, limit: most, ...after });
@@ -245,6 +279,7 @@ export const fileTools: readonly McpTool[] = [
       in: searchQuerySchema.shape.in.describe('`name` finds files, `content` lines.'),
       volume: searchQuerySchema.shape.volume.describe('Only here: /workspace, /memory or /tmp.'),
       limit: z.int().min(1).max(200).default(50).describe('How many, at most.'),
+      at,
     }),
     operation: 'search',
     alsoCalled: { query: 'q' },
@@ -271,11 +306,12 @@ export const fileTools: readonly McpTool[] = [
         "SELECT path, length(content) FROM vfs WHERE volume = 'workspace' AND path LIKE '/src/%'",
       ),
       params: sqlSchema.shape.params.describe('Values for ? in their order, or for :names.'),
+      at,
     }),
     operation: 'query',
     hints: READ_HINTS,
-    async run({ operations, caller }, { id, ...input }) {
-      const { columns, rows, truncated } = await operations.query(caller, id, input);
+    async run({ operations, caller }, { id, at: time, ...input }) {
+      const { columns, rows, truncated } = await operations.query(caller, id, { at: time }, input);
       const cells = rows.map((row) =>
         row.map((cell) => (typeof cell === 'string' ? cutInMiddle(cell, 2000).text : cell)),
       );
