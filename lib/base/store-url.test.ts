@@ -66,6 +66,7 @@ describe('the settings of the store', () => {
         filingsMs: 365 * 86_400_000,
       },
       spoolBytes: 1024 ** 3,
+      momentBytes: 2 * 1024 ** 3,
     });
   });
 

@@ -39,9 +39,9 @@ const endOf = ({ end }: GrainedEnd) => end;
 /**
  * At most `limit` moments of a sandbox, those next to `aroundMs` (epoch milliseconds; null: now), half of them before
  * it where there are as many after it; the newest first. Empty when there is none up to then. Where commits lie in
- * bundles, those of the minutes around the time are listed, the last of each minute of ten around it, and elsewhere what
- * lies by itself: the last of each minute, or of each span. What is damaged, or was removed meanwhile, is left out. Throws `corrupt` when the time of something that is damaged has to be known,
- * `storage_unavailable`.
+ * bundles, those of the minutes around the time are listed, the last of each minute of ten around it, and elsewhere
+ * what lies by itself: the last of each minute, or of each span. What is damaged, or was removed meanwhile, is left
+ * out. Throws `corrupt` when the time of something that is damaged has to be known, `storage_unavailable`.
  */
 export async function listMoments(
   store: ReplicaStore,
