@@ -232,19 +232,28 @@ async function afterStart(stage: Stage, scenario: Scenario, id: string): Promise
 }
 
 /** Folders that scenarios began with, by stage and scenario: made once, and copied for each run. */
-const made = new WeakMap<Stage, Map<string, { id: string; folder: string }>>();
+const made = new WeakMap<Stage, Map<string, BegunWith>>();
+
+interface BegunWith {
+  id: string;
+  folder: string;
+  /** What a restore may have of its file. */
+  texts: readonly (string | null)[];
+}
 
 /** The start of an operation: a sandbox of the stage, or a folder of its own. */
 async function begun(stage: Stage, scenario: Scenario): Promise<{ id: string; there: Stage }> {
   if (scenario.folder === undefined) return { id: await scenario.prepare(stage), there: stage };
-  const ofStage = made.get(stage) ?? new Map<string, { id: string; folder: string }>();
+  const ofStage = made.get(stage) ?? new Map<string, BegunWith>();
   made.set(stage, ofStage);
   let first = ofStage.get(scenario.name);
   if (first === undefined) {
     const id = await scenario.prepare(stage);
-    first = { id, folder: await scenario.folder(stage, id) };
+    first = { id, folder: await scenario.folder(stage, id), texts: mayHave(stage, id) };
     ofStage.set(scenario.name, first);
   }
+  // What an earlier run was answered is not true of the copy.
+  nowMayHave(stage, first.id, first.texts);
   const folder = await stage.emptied();
   execFileSync('cp', ['-a', `${first.folder}/.`, folder]);
   return { id: first.id, there: folderAlone(stage, folder) };
@@ -263,7 +272,12 @@ async function lookAt({ host, among }: Stage, scenario: Scenario, id: string, do
   const volumes = scenario.name === 'import' ? (['workspace'] as const) : (['workspace', 'memory'] as const);
   for (const volume of volumes) {
     try {
-      const text = await textIn(host, id, volume);
+      const text = await textIn(host, id, volume).catch(async (error: unknown) => {
+        if (!isWinterdockError(error) || error.code !== 'not_replicated') throw error;
+        // Nothing that the replica lacks yet is read; it comes.
+        await settled(host);
+        return textIn(host, id, volume);
+      });
       if (text !== KEPT[volume]) found.push(`its ${volume} has ${JSON.stringify(text)}`);
     } catch (error) {
       found.push(`its ${volume} cannot be read: ${messageOf(error)}`);

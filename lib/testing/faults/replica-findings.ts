@@ -151,8 +151,8 @@ async function leftoversIn({ config, registry }: PlainHost, keepsLog: boolean): 
   for (const path of filesIn(join(config.dataFolder, REPLICA_FOLDER))) {
     const place = parseSegmentName(path);
     const isKnown = place !== null && (place.id === REGISTRY_ID || (await registry.instances.get(place.id)) !== null);
-    // What a killed upload left stays there, without a name.
-    const isOwn = /^(winterdock\.json|\.staging\/.+|replica\/_(keys|copies)\/.+)$/.test(path);
+    // What a killed upload left stays there, without a name; of a killed probe a doctor tells, a day later.
+    const isOwn = /^(winterdock\.json|\.staging\/.+|probe\/.+|replica\/_(keys|copies)\/.+)$/.test(path);
     if (!isKnown && !isOwn) found.push(`${path} is nobody’s in the replica`);
   }
   return found;
