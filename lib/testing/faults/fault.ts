@@ -133,7 +133,7 @@ export async function failing(stage: Stage, scenario: Scenario, nth: number, fai
     found.push(...(await lookAt(stage, scenario, id, true)));
   }
   if (hasReplica(stage)) {
-    found.push(...(await shippedFindings(stage.host, id, { keepsLog: isLogKept })));
+    found.push(...(await shippedFindings(stage.host, id, isLogKept)));
     found.push(...(await restorableFindings(stage.folder, id, mayBe(stage, scenario, id))));
   }
   return found.map(named);
@@ -218,7 +218,7 @@ async function afterStart(stage: Stage, scenario: Scenario, id: string): Promise
         else found.push(...(await lookAt(there, scenario, id, true)));
       }
       if (hasReplica(stage)) {
-        found.push(...(await shippedFindings(host, id, { comparesBytes: scenario.hasOtherBytes !== true })));
+        found.push(...(await shippedFindings(host, id, false)));
         found.push(...(await restorableFindings(stage.folder, id, mayBe(stage, scenario, id))));
       }
     } finally {

@@ -56,43 +56,30 @@ export async function restorableFindings(folder: string, id: string, { texts, st
 /**
  * What is wrong once everything was shipped: a restore has what the sandbox has, and of one at rest its very bytes;
  * nothing waits in the spool, and nothing lies there or in the store that nobody needs. `keepsLog`: a log may have
- * stayed there. `comparesBytes`: false where a restore is compared by its contents alone.
+ * stayed there.
  */
-export async function shippedFindings(
-  host: PlainHost,
-  id: string,
-  { keepsLog = false, comparesBytes = true },
-): Promise<string[]> {
+export async function shippedFindings(host: PlainHost, id: string, keepsLog: boolean): Promise<string[]> {
+  const folder = host.config.dataFolder;
   try {
     await settled(host);
   } catch (error) {
     return [messageOf(error)];
   }
   const found = await lastingLeftovers(host, keepsLog);
-  const until = performance.now() + SETTLES_MS;
-  for (;;) {
-    const compared = await comparedWithRestore(host, id, comparesBytes);
-    if (compared.length === 0 || performance.now() > until) return [...found, ...compared];
-    // What comes to rest just now is known to be behind once its log was looked at.
-    await pause(STEP_MS);
-  }
-}
-
-async function comparedWithRestore(host: PlainHost, id: string, comparesBytes: boolean): Promise<string[]> {
-  const folder = host.config.dataFolder;
   const row = await host.registry.instances.get(id);
-  if (row === null || row.vfsPath === null || row.state === 'created' || row.state === 'deleted') return [];
+  if (row === null || row.vfsPath === null || row.state === 'created' || row.state === 'deleted') return found;
   const live = await textIn(host, id, 'workspace', NUMBER);
-  return withRestored(folder, async (restored) => {
+  const compared = await withRestored(folder, async (restored) => {
     const file = await restored(id);
     if (file === null) return ['a restore has nothing of it'];
     const text = contentOf(file.path, NUMBER);
     if (text !== live) return [`a restore has ${text} of it, and it has ${live}`];
     const atRest = row.state === 'suspended' || row.state === 'frozen';
-    if (!atRest || row.vfsPath === null || !comparesBytes) return [];
+    if (!atRest || row.vfsPath === null ) return [];
     const own = await sha256Of(join(folder, row.vfsPath));
     return own === file.sha256 ? [] : ['a restore has other bytes than its file at rest'];
   });
+  return [...found, ...compared];
 }
 
 /** Resolves once the replica has everything that was committed by now. Throws when it does not come to that. */

@@ -331,8 +331,6 @@ export const REPLICA_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a start with a spool, a wake and a stop',
-    // After a power cut beside the rename of its position: not mended yet (docs/reliability.md).
-    hasOtherBytes: true,
     prepare: at('active'),
     folder: spooled,
     async act(stage, id) {

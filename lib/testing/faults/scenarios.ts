@@ -34,8 +34,6 @@ export interface Scenario {
   check?(host: PlainHost, id: string): Promise<string[]>;
   /** Whether it keeps the old file in `orphans/`. */
   keepsAside?: boolean;
-  /** Whether its file at rest may have other bytes than a restore after a power cut, with the same contents. */
-  hasOtherBytes?: boolean;
 }
 
 /** A counter that writes what it has come to. */
