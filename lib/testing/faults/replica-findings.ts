@@ -75,7 +75,7 @@ export async function shippedFindings(host: PlainHost, id: string, keepsLog: boo
     const text = contentOf(file.path, NUMBER);
     if (text !== live) return [`a restore has ${text} of it, and it has ${live}`];
     const atRest = row.state === 'suspended' || row.state === 'frozen';
-    if (!atRest || row.vfsPath === null ) return [];
+    if (!atRest || row.vfsPath === null) return [];
     const own = await sha256Of(join(folder, row.vfsPath));
     return own === file.sha256 ? [] : ['a restore has other bytes than its file at rest'];
   });
