@@ -14,6 +14,8 @@ import {
   openSync,
   readdirSync,
   rmSync,
+  statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -133,8 +135,8 @@ export class PowerCut {
 
   #buildFile(inode: Inode, path: string | undefined, built: string, isSqlites: boolean): void {
     const kept = join(this.#shadow, inode);
-    if (path !== undefined && isSqlites && !this.#unsynced.has(inode)) copyFileSync(path, built);
-    else if (existsSync(kept)) copyFileSync(kept, built);
+    if (path !== undefined && isSqlites && !this.#unsynced.has(inode)) copyTimed(path, built);
+    else if (existsSync(kept)) copyTimed(kept, built);
     else writeFileSync(built, '');
     chmodSync(built, 0o600);
   }
@@ -203,10 +205,17 @@ export class PowerCut {
     if (inode === null) return;
     const kept = join(this.#shadow, inode);
     rmSync(kept, { force: true });
-    copyFileSync(path, kept);
+    copyTimed(path, kept);
     chmodSync(kept, 0o600);
     this.#unsynced.delete(inode);
   }
+}
+
+/** Copies a file with its times, which an fsync covers too. */
+function copyTimed(path: string, to: string): void {
+  const { atime, mtime } = statSync(path);
+  copyFileSync(path, to);
+  utimesSync(to, atime, mtime);
 }
 
 function stampOf(path: string): string {
