@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   chmodFile,
   copyFile,
@@ -23,6 +24,7 @@ import { isThere } from '../../base/is-there.ts';
 import type { RegistryDraft, RegistryDriver, RegistryOptions, RegistryPresence } from '../driver.ts';
 import type { LedgerView } from '../ledger.ts';
 import type { Registry } from '../registry.ts';
+import { sqliteCode } from './database.ts';
 import { openLedgerFile } from './ledger-file.ts';
 import { openLiveReader } from './live-reader.ts';
 import { knownMigrations } from './migrate.ts';
@@ -35,6 +37,9 @@ import { requireUsableFile } from './usable-file.ts';
 /** What SQLite keeps of a database. The log is first: alone it says nothing, and a file without its log too little. */
 const PARTS = ['-wal', '-journal', ''];
 const INDEX = '-shm';
+/** A file that another process makes at this moment is tried again, so often and with so many milliseconds between. */
+const MOST_TRIES = 20;
+const TRY_MS = 100;
 
 /** The driver of a registry in memory: each time it is opened it is a new one. */
 export function memoryDriver(): RegistryDriver {
@@ -118,7 +123,7 @@ class SqliteFileDriver implements RegistryDriver {
   }
 
   async open(options: RegistryOptions): Promise<Registry> {
-    const registry = openSqliteRegistry({ path: this.#path, link: this.name, ...options });
+    const registry = await this.#opened({ path: this.#path, link: this.name, ...options });
     try {
       if (this.#held !== null) {
         // It may just have been made: then only its name was locked.
@@ -129,6 +134,23 @@ class SqliteFileDriver implements RegistryDriver {
     } catch (error) {
       await registry.close();
       throw error;
+    }
+  }
+
+  /**
+   * Where both have only its name locked, each by its own name, another may be making the file at this moment: either
+   * that has it then, or it gives up.
+   */
+  async #opened(options: Parameters<typeof openSqliteRegistry>[0]): Promise<Registry> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return openSqliteRegistry(options);
+      } catch (error) {
+        if (this.#held === null || !sqliteCode(error)?.startsWith('SQLITE_BUSY')) throw error;
+        if (isHeldElsewhere(this.#path)) throw new Error(this.#isLocked);
+        if (tries === MOST_TRIES) throw error;
+        await pause(TRY_MS);
+      }
     }
   }
 
