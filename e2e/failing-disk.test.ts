@@ -123,14 +123,20 @@ function isRefusal({ status, text }: Answer): boolean {
   return status === 503 && /"code":"(?:storage_unavailable|capacity)"/.test(text);
 }
 
-/** What is wrong while the disk fails once, or from that request on, and after it is whole again. */
-async function findings(verb: (typeof VERBS)[number], fault: Parameters<FailingDisk['fail']>[0]): Promise<string[]> {
+/**
+ * What is wrong while the disk fails once, or from that request on, and after it is whole again; null: there was no
+ * such request.
+ */
+async function findings(
+  verb: (typeof VERBS)[number],
+  fault: Parameters<FailingDisk['fail']>[0],
+): Promise<string[] | null> {
   const id = await make(verb.from);
   disk.fail(fault);
   const answer = await verb.act(id).catch((error: unknown) => ({ status: 0, text: String(error) }));
   const what = disk.failed();
   disk.fail(null);
-  if (what.length === 0) return [];
+  if (what.length === 0) return null;
   cells += 1;
   const found: string[] = [];
   const isDone = answer.status >= 200 && answer.status < 300;
@@ -182,9 +188,13 @@ test.runIf(canFail).each(VERBS)('$name: whatever the disk refuses is 503 and no 
     const count = seen.filter((line) => isOne(line.split(' '))).length;
     for (const from of drawn(verb.name, count, most)) {
       error += 1;
-      const fault = { error: ERRORS[error % ERRORS.length] ?? 'EIO', path, requests, from };
-      // Once, or for as long as the call takes.
-      found.push(...(await findings(verb, { ...fault, count: from % 3 === 0 ? null : 1 })));
+      const fault = { error: ERRORS[error % ERRORS.length] ?? 'EIO', path, requests };
+      // Once, or for as long as the call takes. What was counted may have been of others: then an earlier one fails.
+      for (let nth = from; nth >= 1; nth = Math.floor(nth / 2)) {
+        const wrong = await findings(verb, { ...fault, from: nth, count: from % 3 === 0 ? null : 1 });
+        found.push(...(wrong ?? []));
+        if (wrong !== null) break;
+      }
     }
   }
   process.stdout.write(`${verb.name}: ${seen.length} requests, ${cells} failed, ${found.length} findings\n`);

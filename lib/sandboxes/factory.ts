@@ -82,6 +82,8 @@ export interface SandboxesOptions {
   registryIsWhole?: () => boolean;
   /** The pace of the scrubber; for tests. */
   scrub?: Partial<ScrubPace>;
+  /** Milliseconds between a filing and its background check; for tests. */
+  checkDelayMs?: number;
 }
 
 /** How long a stop hashes filed files, in milliseconds, at most what is left of the drain time. */
@@ -94,7 +96,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
   for (const folder of ['live', 'archive', 'expanded', 'orphans']) {
     makeFolderNow(join(config.dataFolder, folder));
   }
-  const checks = new BackgroundChecks();
+  const checks = new BackgroundChecks(options.checkDelayMs);
   const prefetched: PrefetchDeadlines = new Map();
   const retryDelays = new RetryDelays();
   const lostFiles = new LostFileCheck();

@@ -17,8 +17,8 @@ import { fileOf, isPacked } from '../files/file-locations.ts';
 import { isWrittenSince, matchesRecord, stampAt } from '../files/file-verification.ts';
 import { dropSpoiltCopy } from '../store/bring.ts';
 
-/** Seconds between a filing and its check: a sandbox that wakes again at once is not worth hashing. */
-const DELAY_SECONDS = 5;
+/** Milliseconds between a filing and its check: a sandbox that wakes again at once is not worth hashing. */
+const DELAY_MS = 5000;
 /** How fast a stop expects to hash: half the rate of the slowest machine that was measured. */
 const HASHED_BYTES_PER_MS = 100_000;
 const CHUNK_BYTES = 1024 * 1024;
@@ -29,11 +29,16 @@ export class BackgroundChecks {
   #running: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #paused = false;
+  readonly #delayMs: number;
+
+  constructor(delayMs = DELAY_MS) {
+    this.#delayMs = delayMs;
+  }
 
   /** Schedules the check of the file that a row has at `generation`. A later request replaces an earlier one. */
   schedule(engine: Engine, id: InstanceId, generation: number): void {
     this.#waiting.delete(id);
-    this.#waiting.set(id, { generation, at: performance.now() + DELAY_SECONDS * 1000 });
+    this.#waiting.set(id, { generation, at: performance.now() + this.#delayMs });
     this.#schedule(engine);
   }
 

@@ -67,6 +67,7 @@ export interface TestEngineOptions {
   clock?: FakeClock;
   failpoint?: (step: Failpoint) => void;
   scrub?: Partial<ScrubPace>;
+  checkDelayMs?: number;
   healthCheckTimes?: Partial<HealthCheckTimes>;
   /** Default: those on disk. */
   drawers?: Drawers;
@@ -91,6 +92,7 @@ export async function startTestEngine({
   clock = new FakeClock(),
   failpoint,
   scrub,
+  checkDelayMs,
   healthCheckTimes,
   drawers = createDiskDrawers(dataFolder),
   cpuGroups = null,
@@ -150,6 +152,7 @@ export async function startTestEngine({
     ...(store === undefined ? {} : { store: { cacheBytes: Number.MAX_SAFE_INTEGER, ack: 'stored', ...store } }),
     ...(failpoint === undefined ? {} : { failpoint }),
     ...(scrub === undefined ? {} : { scrub }),
+    ...(checkDelayMs === undefined ? {} : { checkDelayMs }),
   });
   await Promise.all(Object.values(drawers).map((drawer) => drawer.prepare()));
   await readers.start();
