@@ -28,11 +28,6 @@ const ALLOWED: readonly { file: string; line: string; reason: string }[] = [
     reason: 'a part of a time in itself, the best of three tries',
   },
   {
-    file: 'lib/sandboxes/files/unverified.test.ts',
-    line: 'performance.now() - asked',
-    reason: 'five seconds are the pause that is spared; the same hash comes after it',
-  },
-  {
     file: 'lib/workers/compile-cache.test.ts',
     line: "pause(1000, 'it waits')",
     reason: 'what must not happen meanwhile: a busy machine makes it pass',
