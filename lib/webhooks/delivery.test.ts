@@ -50,8 +50,9 @@ async function note(reason: string): Promise<string> {
   return reason;
 }
 
-/** Lets everything happen that is due now. */
+/** Lets everything happen that is due now: a round that is under way may have begun before it was. */
 async function settle(): Promise<void> {
+  await server.host.courier.tick();
   await server.host.courier.tick();
   await server.host.courier.idle();
 }
