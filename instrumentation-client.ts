@@ -7,6 +7,7 @@
 import { keepPage } from '#components/live/keep-page.ts';
 import { askWhenWoken } from '#components/live/server-reach.ts';
 import { steadyFetch } from '#components/live/steady-fetch.ts';
+import { tellZone } from '#components/live/tell-zone.ts';
 
 interface TrustedTypesFactory {
   createPolicy(
@@ -31,3 +32,4 @@ function isOurCode(address: string): boolean {
 window.fetch = steadyFetch(window.fetch.bind(window));
 keepPage();
 askWhenWoken();
+tellZone();

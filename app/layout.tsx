@@ -9,6 +9,7 @@ import { LiveProvider } from '#components/live/live-provider.tsx';
 import { ServerBar } from '#components/live/server-bar.tsx';
 import { StrayDrops } from '#components/ui/stray-drops.tsx';
 import { Toasts } from '#components/ui/toasts.tsx';
+import { ZoneProvider } from '#components/ui/zone.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { cookieRules } from '#lib/auth/cookies.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -17,6 +18,7 @@ import { mono, sans } from './fonts.ts';
 import { Footer } from './footer.tsx';
 import { Masthead } from './masthead.tsx';
 import { isTheme, themeCookie } from './theme.ts';
+import { visitorZone, zoneCookie } from './zone.ts';
 import './globals.css';
 
 export const dynamic = 'force-dynamic';
@@ -53,31 +55,40 @@ async function visitorName(caller: Caller): Promise<string> {
 }
 
 export default async function Layout({ children }: { children: ReactNode }) {
-  const chosen = (await cookies()).get(themeCookie(cookieRules(getHost().config)))?.value;
+  const rules = cookieRules(getHost().config);
+  const chosen = (await cookies()).get(themeCookie(rules))?.value;
   const theme = isTheme(chosen) ? chosen : undefined;
-  const [caller, newestLine] = await Promise.all([currentCaller(), ledgerSeq()]);
+  const [caller, newestLine, zone] = await Promise.all([currentCaller(), ledgerSeq(), visitorZone()]);
   const build = (await headers()).get('x-winterdock-build') ?? undefined;
   return (
-    <html lang="en" data-theme={theme} data-build={build} className={`${sans.variable} ${mono.variable}`}>
+    <html
+      lang="en"
+      data-theme={theme}
+      data-build={build}
+      data-zone-cookie={zoneCookie(rules)}
+      className={`${sans.variable} ${mono.variable}`}
+    >
       <body>
         <a href="#main" className="button sr-only z-10 focus:not-sr-only focus:absolute focus:m-2">
           Skip to the content
         </a>
-        <ServerBar />
-        <HeldActNotice />
-        {caller === null ? (
-          <main id="main" className="flex-1">
-            {children}
-          </main>
-        ) : (
-          <LiveProvider after={newestLine}>
-            <JobNotifier actor={caller.actor} since={renderedAt()} />
-            <Masthead actor={caller.actor} name={await visitorName(caller)} />
-            <main id="main" className="page flex-1" tabIndex={-1}>
+        <ZoneProvider zone={zone}>
+          <ServerBar />
+          <HeldActNotice />
+          {caller === null ? (
+            <main id="main" className="flex-1">
               {children}
             </main>
-          </LiveProvider>
-        )}
+          ) : (
+            <LiveProvider after={newestLine}>
+              <JobNotifier actor={caller.actor} since={renderedAt()} />
+              <Masthead actor={caller.actor} name={await visitorName(caller)} zone={zone} />
+              <main id="main" className="page flex-1" tabIndex={-1}>
+                {children}
+              </main>
+            </LiveProvider>
+          )}
+        </ZoneProvider>
         <Footer theme={theme} shortcuts={caller !== null} />
         <Toasts />
         <StrayDrops />

@@ -6,9 +6,9 @@ import Link from 'next/link';
 import { ConnectionStatus } from '#components/live/live-provider.tsx';
 import { PaletteTrigger } from '#components/palette/trigger.tsx';
 import { BrandMark } from '#components/ui/brand-mark.tsx';
-import { exactMoment } from '#components/ui/durations.ts';
 import { MAIN_NAV, type NavItem, TOOL_NAV } from '#components/ui/nav-items.ts';
 import { NavLink } from '#components/ui/nav-link.tsx';
+import { secondOfDay } from '#components/ui/zones.ts';
 import { signOut } from './actions.ts';
 import { renderedAt } from './caller.ts';
 import { sandboxForPalette, sandboxForTerminal } from './palette-actions.ts';
@@ -49,8 +49,8 @@ function Visitor({ name, className }: { name: string; className: string }) {
   );
 }
 
-/** `actor`: the visitor, as the ledger names them. `name`: as people do. */
-export function Masthead({ actor, name }: { actor: string; name: string }) {
+/** `actor`: the visitor, as the ledger names them. `name`: as people do. `zone`: theirs. */
+export function Masthead({ actor, name, zone }: { actor: string; name: string; zone: string }) {
   return (
     <header className="page">
       <div className="masthead">
@@ -71,7 +71,7 @@ export function Masthead({ actor, name }: { actor: string; name: string }) {
         </div>
         <PaletteTrigger actor={actor} ask={sandboxForPalette} move={moveSandbox} terminal={sandboxForTerminal} />
         <div className="masthead-live">
-          <ConnectionStatus rendered={exactMoment(renderedAt()).slice(11)} />
+          <ConnectionStatus rendered={secondOfDay(renderedAt(), zone)} />
         </div>
         <Visitor name={name} className="masthead-end max-w-24 flex-none truncate text-small text-ink-2" />
         <SignOut className="masthead-end" />

@@ -1,8 +1,8 @@
 'use server';
 /** The server action of moments: brings a sandbox back from the replica, as itself or as a new one. */
 import { refresh } from 'next/cache';
-import { exactMoment } from '#components/ui/durations.ts';
 import { parseMoment } from '#components/ui/moments.ts';
+import { exactMoment } from '#components/ui/zones.ts';
 import { isInstanceId } from '#lib/base/ids.ts';
 import { fromMomentSchema, restoreInstanceSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -10,6 +10,7 @@ import { requireCaller } from './caller.ts';
 import { expectTexts, textField } from './form-values.ts';
 import type { MomentField, MomentState } from './moment-form.tsx';
 import { invalidForm, refusedForm, trimmedFields } from './settings/form-parser.ts';
+import { visitorZone } from './zone.ts';
 
 const FIELDS: readonly MomentField[] = ['instance', 'time', 'name', 'reason'];
 
@@ -52,7 +53,7 @@ export async function bringBack(bound: string, _previous: MomentState, form: For
       restored.undo === null
         ? 'What it had is kept aside on the server.'
         : `What it had is its moment ${new Date(restored.undo * 1000).toISOString()}.`;
-    return done(`It is as of ${exactMoment(Math.floor(restored.used))} now. ${back}`);
+    return done(`It is as of ${exactMoment(restored.used, await visitorZone())} now. ${back}`);
   } catch (error) {
     return refusedForm(values, error, caller, FIELDS);
   }

@@ -17,6 +17,7 @@ import { BackupTrouble, Faults, ReplicaTrouble, StuckOperations } from './overvi
 import { Due } from './overview/due.tsx';
 import { FirstUse } from './overview/first-use.tsx';
 import { RunningJobs } from './overview/jobs.tsx';
+import { visitorZone } from './zone.ts';
 
 export const dynamic = 'force-dynamic';
 // The layout's template reaches pages below it, not the one beside it.
@@ -82,6 +83,7 @@ export default async function Overview() {
   ]);
   const names = await lineNames(ledger.items);
   const rendered = renderedAt();
+  const zone = await visitorZone();
   const empty = Object.values(states).every((count) => count === 0);
   const isWell = faultCounts.length === 0 && backupFault === null && replicaLate === null;
   const quiet = jobs.items.length === 0 && stuckCount === 0 && isWell;
@@ -138,7 +140,7 @@ export default async function Overview() {
           )}
           <div className={`grid content-start ${quiet && wakeTimes === false ? 'lg:col-span-2' : ''}`}>
             <PageSection id="due" name="Next hour" note="What the ladder does if nothing else happens" margin={false}>
-              <Due spans={spans} first={first} rendered={rendered} />
+              <Due spans={spans} first={first} rendered={rendered} zone={zone} />
             </PageSection>
             {!quiet && !short && wakeTimes}
           </div>
@@ -148,7 +150,7 @@ export default async function Overview() {
       {quiet && !empty && attention}
       {week !== null && !empty && (
         <PageSection id="week" name="Last seven days" note="By the hour, all sandboxes together.">
-          <Week usage={week} linesOf={(since, until) => `/audit?since=${since}&until=${until}`} />
+          <Week usage={week} linesOf={(since, until) => `/audit?since=${since}&until=${until}`} zone={zone} />
         </PageSection>
       )}
       <PageSection id="ledger" name="Ledger" note="The last lines. Nothing in it is ever changed.">

@@ -17,6 +17,7 @@ const NO_CALL: Readonly<Record<string, string>> = {
   signOut: 'ends it',
   acceptInvitation: 'begins one',
   chooseTheme: 'kept in a cookie',
+  chooseZone: 'of the console only',
   chooseColumns: 'kept in a cookie',
   saveFilter: 'kept in a cookie',
   removeFilter: 'kept in a cookie',

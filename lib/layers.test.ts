@@ -128,10 +128,14 @@ function forbidden(file: string, target: string): string | null {
   }
   if (file.startsWith('components/')) {
     if (target.startsWith('components/') || target.startsWith('lib/lifecycle/')) return null;
-    if (/^lib\/(contract\/(schema|access|recovery-words)|client\/(client|call-text|command-lines))\.ts$/.test(target))
+    if (
+      /^lib\/(contract\/(schema|access|recovery-words)|client\/(client|call-text|command-lines)|base\/zoned-time)\.ts$/.test(
+        target,
+      )
+    )
       return null;
     return /^(lib|db|app|node:|better-sqlite3|drizzle-orm)/.test(target)
-      ? 'components know only the contract and the state map'
+      ? 'components know only the contract, the state map and time zones'
       : null;
   }
   if (file.startsWith('app/')) {

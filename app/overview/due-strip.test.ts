@@ -51,7 +51,7 @@ test('a stuck operation names its verb, its time and whether anybody carries it 
 
 test('a few are a dot each with their number above; many are bars', () => {
   const drawn = (...spans: ReturnType<typeof span>[]) =>
-    renderToStaticMarkup(createElement(DueStrip, { spans })).replace(/^.*?<svg class="due-strip"/, '');
+    renderToStaticMarkup(createElement(DueStrip, { spans, zone: 'UTC' })).replace(/^.*?<svg class="due-strip"/, '');
   const few = drawn(span({ suspended: 1 }), span({}), span({ frozen: 2, deleted: 1 }));
   expect(few.match(/<circle[^>]*fill="var\(--\w+\)"/g)).toHaveLength(4);
   expect(few).not.toMatch(/<rect[^>]*fill="var\(--/);

@@ -4,6 +4,7 @@
  */
 import type { State } from '#lib/lifecycle/states.ts';
 import { StateMark } from '../../components/sandbox/state-mark.tsx';
+import { timeOfDay } from '../../components/ui/zones.ts';
 
 type DueTo = 'suspended' | 'frozen' | 'archived' | 'deleted';
 
@@ -54,10 +55,6 @@ export function shortFigure(count: number): string {
   return thousands < 9.95 ? `${thousands.toFixed(1)}k` : `${Math.round(thousands)}k`;
 }
 
-function clock(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(11, 16);
-}
-
 /** The dots of a span, one on the other, in the colours of the target states. */
 function Dots({ span, x }: { span: DueSpan; x: string }) {
   const each = KINDS.flatMap(([to]) => Array.from({ length: span.to[to] }, () => to));
@@ -72,7 +69,7 @@ function Dots({ span, x }: { span: DueSpan; x: string }) {
   });
 }
 
-function Bar({ span, at, of, most }: { span: DueSpan; at: number; of: number; most: number }) {
+function Bar({ span, at, of, most, zone }: { span: DueSpan; at: number; of: number; most: number; zone: string }) {
   const total = totalOf(span);
   const x = `${(at / of) * 100 + 0.5}%`;
   const width = `${100 / of - 1}%`;
@@ -87,7 +84,7 @@ function Bar({ span, at, of, most }: { span: DueSpan; at: number; of: number; mo
     return [part];
   });
   const words = dueInWords([span]).map((kind) => kind.words);
-  const says = `${clock(span.from)} to ${clock(span.until + 1)} UTC: ${words.join(', ')}`;
+  const says = `${timeOfDay(span.from, zone)} to ${timeOfDay(span.until + 1, zone)}: ${words.join(', ')}`;
   return (
     <a href={`/sandboxes?${at === 0 ? '' : `due_since=${span.from}&`}due_until=${span.until}`} aria-label={says}>
       <title>{says}</title>
@@ -110,8 +107,8 @@ function Bar({ span, at, of, most }: { span: DueSpan; at: number; of: number; mo
   );
 }
 
-/** The strip; nothing when nothing is due. Every third span is marked with the time until it begins. */
-export function DueStrip({ spans }: { spans: readonly DueSpan[] }) {
+/** The strip, its times in `zone`; nothing when nothing is due. Every third span has the time until it begins. */
+export function DueStrip({ spans, zone }: { spans: readonly DueSpan[]; zone: string }) {
   const most = Math.max(...spans.map(totalOf));
   const [first] = spans;
   if (most <= 0 || first === undefined) return null;
@@ -130,7 +127,7 @@ export function DueStrip({ spans }: { spans: readonly DueSpan[] }) {
         <title>When they move</title>
         <line className="due-base" x1="0" x2="100%" y1={BASE} y2={BASE} />
         {spans.map((span, at) => (
-          <Bar key={span.from} span={span} at={at} of={spans.length} most={most} />
+          <Bar key={span.from} span={span} at={at} of={spans.length} most={most} zone={zone} />
         ))}
         {marks.map(({ at, minutes }) => (
           <g key={at}>

@@ -5,18 +5,20 @@
 import Link from 'next/link';
 import { EXTRA_FILTERS, extraFilterInWords } from '#components/jobs/filter-words.ts';
 import { addressWith } from '../search-params.ts';
+import { visitorZone } from '../zone.ts';
 import { LIST_PATH } from './list-path.ts';
 
-export function ExtraFilters({
+export async function ExtraFilters({
   values,
   complaints,
 }: {
   values: Readonly<Record<string, string>>;
   complaints: Readonly<Partial<Record<string, string>>>;
 }) {
+  const zone = await visitorZone();
   const present = EXTRA_FILTERS.flatMap((name) => {
     const value = values[name];
-    return value === undefined ? [] : [{ name, says: extraFilterInWords(name, value) ?? value }];
+    return value === undefined ? [] : [{ name, says: extraFilterInWords(name, value, zone) ?? value }];
   });
   if (present.length === 0) return null;
   return (

@@ -3,7 +3,7 @@ import Link from 'next/link';
 import { FilterForm } from '#components/ui/filter-form.tsx';
 import { STATES } from '#lib/lifecycle/states.ts';
 import { FAULTS, THERMALS } from '#lib/lifecycle/words.ts';
-import { extraFilterInWords } from '../../components/jobs/filter-words.ts';
+import { idleOverInWords } from '../../components/jobs/filter-words.ts';
 import { FilterField } from '../filter-fields.tsx';
 import { ExtraFilters } from './extra-filters.tsx';
 import { narrowing } from './list-address.ts';
@@ -81,10 +81,7 @@ export function SandboxFilters({ filters, complaints }: { filters: Values; compl
             name="idle_over"
             title="Idle"
             any="any time"
-            options={idleChoices.map((seconds) => [
-              seconds,
-              (extraFilterInWords('idle_over', seconds) ?? seconds).replace(/^idle for /, ''),
-            ])}
+            options={idleChoices.map((seconds) => [seconds, idleOverInWords(seconds).replace(/^idle for /, '')])}
             value={idle ?? ''}
           />
           <Choice name="thermal" title="Process" any="any" options={same(THERMALS)} value={filters.thermal ?? ''} />

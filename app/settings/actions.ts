@@ -1,5 +1,5 @@
 'use server';
-/** Server actions for one's own account and sessions, and for an admin, for others' sessions. */
+/** Server actions for one's own account, time zone and sessions, and for an admin, for others' sessions. */
 import { refresh } from 'next/cache';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { passwordChangeSchema } from '#lib/contract/schema.ts';
@@ -7,7 +7,7 @@ import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../caller.ts';
 import { expectTexts, rawField } from '../form-values.ts';
 import { problemInWords, problemOf } from '../problem.ts';
-import { invalidForm, refusedForm } from './form-parser.ts';
+import { invalidForm, refusedForm, trimmedFields } from './form-parser.ts';
 import type { FormState } from './form-state.ts';
 
 export type PasswordField = 'current' | 'next';
@@ -38,6 +38,20 @@ export async function changePassword(
   refresh();
   const says = 'Your password is changed. All your other sessions are ended.';
   return { values: {}, errors: {}, outcome: { ok: true, says }, secret: null };
+}
+
+/** Stores the visitor's time zone in their profile; an empty one is that of their browser. */
+export async function chooseZone(_previous: FormState<'zone'>, form: FormData): Promise<FormState<'zone'>> {
+  const caller = await requireCaller('/settings');
+  const values = trimmedFields(form, ['zone']);
+  try {
+    await getHost().operations.setOwnZone(caller, values.zone === '' ? null : values.zone);
+  } catch (error) {
+    return refusedForm(values, error, caller, ['zone']);
+  }
+  refresh();
+  const says = values.zone === '' ? 'Times are in your browser’s zone.' : `Times are in ${values.zone}.`;
+  return { values, errors: {}, outcome: { ok: true, says }, secret: null };
 }
 
 /** Ends one session of a person, or all of them when `session` is null. */

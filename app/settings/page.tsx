@@ -1,14 +1,16 @@
-/** The visitor's own account: name and rights, password, open sessions. */
+/** The visitor's own account: name and rights, time zone, password, open sessions. */
 import { WithCall } from '#components/calls/with-call.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { mayDo } from '#lib/contract/access.ts';
 import { PASSWORD_LENGTH } from '#lib/contract/schema/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
-import { changePassword, endSession } from './actions.ts';
+import { visitorZone } from '../zone.ts';
+import { changePassword, chooseZone, endSession } from './actions.ts';
 import { PasswordForm } from './password-form.tsx';
 import { SessionList } from './session-list.tsx';
 import { ROLE_MEANS, rightsInWords } from './words.ts';
+import { ZoneForm } from './zone-form.tsx';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Your account' };
@@ -16,8 +18,10 @@ export const metadata = { title: 'Your account' };
 export default async function Account() {
   const caller = await requireCaller('/settings');
   const { operations } = getHost();
-  const [me, sessions] = await Promise.all([
+  const [me, chosen, shown, sessions] = await Promise.all([
     operations.me(caller),
+    operations.ownZone(caller),
+    visitorZone(),
     caller.session !== null && mayDo(caller, 'sessionsOf') ? operations.sessionsOf(caller, 'me') : [],
   ]);
   const { person } = me;
@@ -33,6 +37,22 @@ export default async function Account() {
             : `${person.email}. Your role: ${ROLE_MEANS[me.role]}.`}
         </p>
       </div>
+      <PageSection
+        id="zone"
+        name="Time zone"
+        note="In which the console shows times. Exports have them as in ISO 8601."
+      >
+        {person !== null && mayDo(caller, 'setOwnZone') ? (
+          <ZoneForm
+            action={chooseZone}
+            chosen={chosen}
+            shown={shown}
+            zones={['UTC', ...Intl.supportedValuesOf('timeZone')]}
+          />
+        ) : (
+          <p>{shown}, which your browser told. An account of your own may choose another.</p>
+        )}
+      </PageSection>
       {person !== null && mayDo(caller, 'changePassword') && (
         <PageSection id="password" name="Password" note="Changing it ends all your other sessions.">
           <WithCall name="changePassword" body={{ current: '…', next: '…' }}>

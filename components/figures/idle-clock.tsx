@@ -6,8 +6,10 @@
 import type { Instance } from '#lib/contract/schema.ts';
 import type { State } from '#lib/lifecycle/states.ts';
 import { useInstance } from '../live/live-data.tsx';
-import { countdown, exactMoment, lengthInWords, thresholdInWords } from '../ui/durations.ts';
+import { countdown, lengthInWords, thresholdInWords } from '../ui/durations.ts';
 import { useNow } from '../ui/use-now.ts';
+import { useZone } from '../ui/zone.tsx';
+import { exactMoment } from '../ui/zones.ts';
 
 type Clocked = Pick<
   Instance,
@@ -92,6 +94,7 @@ const inPassing = everyMs(false);
 /** The clock as the page of one sandbox shows it. `rendered` in epoch seconds. */
 export function IdleClock({ instance: initial, rendered }: { instance: Instance; rendered: number }) {
   const now = useNow(rendered);
+  const zone = useZone();
   const instance = useInstance(initial, rendered, whileWatched);
   if (instance.next === null) return <p className="text-ink-2">{whyStill(instance, now)}</p>;
   const left = instance.next.at - now;
@@ -102,7 +105,7 @@ export function IdleClock({ instance: initial, rendered }: { instance: Instance;
         className="font-[580] text-ink tabular-nums"
         role="timer"
         dateTime={new Date(instance.next.at * 1000).toISOString()}
-        title={exactMoment(instance.next.at)}
+        title={exactMoment(instance.next.at, zone)}
       >
         {countdown(left)}
       </time>
@@ -110,7 +113,7 @@ export function IdleClock({ instance: initial, rendered }: { instance: Instance;
         <span className="max-sm:hidden">, {becauseInWords(instance.next.because)}</span>
         {instance.hold_until !== null &&
           instance.hold_until > now &&
-          `, held until ${exactMoment(instance.hold_until)}`}
+          `, held until ${exactMoment(instance.hold_until, zone)}`}
       </span>
     </p>
   );
@@ -119,6 +122,7 @@ export function IdleClock({ instance: initial, rendered }: { instance: Instance;
 /** How long nothing has used it, in a row; nothing for what was deleted. */
 export function RowIdle({ instance: initial, rendered }: { instance: Instance; rendered: number }) {
   const now = useNow(rendered);
+  const zone = useZone();
   const instance = useInstance(initial, rendered, inPassing);
   const { state, updated } = instance;
   if (state === 'deleted') return null;
@@ -126,7 +130,7 @@ export function RowIdle({ instance: initial, rendered }: { instance: Instance; r
   return (
     <>
       <span className="md:sr-only">idle for </span>
-      <time dateTime={new Date(updated * 1000).toISOString()} title={`Last used ${exactMoment(updated)}`}>
+      <time dateTime={new Date(updated * 1000).toISOString()} title={`Last used ${exactMoment(updated, zone)}`}>
         {lengthInWords(Math.max(0, now - updated))}
       </time>
     </>
@@ -136,6 +140,7 @@ export function RowIdle({ instance: initial, rendered }: { instance: Instance; r
 /** The clock in a row: the move and the time left on one line. */
 export function RowClock({ instance: initial, rendered }: { instance: Instance; rendered: number }) {
   const now = useNow(rendered);
+  const zone = useZone();
   const instance = useInstance(initial, rendered, inPassing);
   if (instance.next === null) {
     return (
@@ -150,7 +155,7 @@ export function RowClock({ instance: initial, rendered }: { instance: Instance; 
         {MOVE_WORDS[instance.next.state]}
         {instance.next.at > now ? ' in' : ''}
       </span>{' '}
-      <time dateTime={new Date(instance.next.at * 1000).toISOString()} title={exactMoment(instance.next.at)}>
+      <time dateTime={new Date(instance.next.at * 1000).toISOString()} title={exactMoment(instance.next.at, zone)}>
         {countdown(instance.next.at - now)}
       </time>
     </span>

@@ -1,4 +1,5 @@
 /** A series over time as bars, with its name, its sum or most, and the time that it covers. */
+import { axisMoment, zoneLabel } from '../ui/zones.ts';
 import { type Bar, barPath } from './time-layout.ts';
 
 interface Axis {
@@ -46,21 +47,15 @@ export function SeriesBars({
   );
 }
 
-/** In times shorter than these seconds, two labels would show the same minute. */
-const MINUTES_ARE_EQUAL = 12 * 60;
-
-/** `Mon 23 Nov 14:00`, in UTC. `length`: of the time that is shown, in seconds; a short one needs the seconds. */
-export function axisMoment(epoch: number, length = Number.POSITIVE_INFINITY): string {
-  const [day = '', rest = ''] = new Date(epoch * 1000).toUTCString().split(', ');
-  return `${day} ${rest.slice(0, 6)} ${rest.slice(12, length < MINUTES_ARE_EQUAL ? 20 : 17)}`;
-}
-
-export function TimeAxis({ from, to }: Pick<Axis, 'from' | 'to'>) {
+/** `zone`: the reader's. */
+export function TimeAxis({ from, to, zone }: Pick<Axis, 'from' | 'to'> & { zone: string }) {
   return (
     <p className="mt-1 flex justify-between gap-4 text-small text-ink-3">
-      <span>{axisMoment(from, to - from)}</span>
-      <span className="max-sm:hidden">{axisMoment((from + to) / 2, to - from)}</span>
-      <span>{axisMoment(to, to - from)} UTC</span>
+      <span>{axisMoment(from, zone, to - from)}</span>
+      <span className="max-sm:hidden">{axisMoment((from + to) / 2, zone, to - from)}</span>
+      <span>
+        {axisMoment(to, zone, to - from)} {zoneLabel(to, zone)}
+      </span>
     </p>
   );
 }

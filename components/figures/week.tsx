@@ -1,7 +1,8 @@
 /** The week of a tenant or of the server by the hour: awake, wakes, faults, processor time, calls. Days are links. */
 import type { TenantUsage } from '#lib/contract/schema.ts';
 import { sizeInWords } from '../ui/durations.ts';
-import { axisMoment, SeriesBars, TimeAxis } from './series-bars.tsx';
+import { axisSpan } from '../ui/zones.ts';
+import { SeriesBars, TimeAxis } from './series-bars.tsx';
 import { SpanLinks } from './span-links.tsx';
 import { partsOf } from './time-layout.ts';
 
@@ -11,15 +12,23 @@ const figures = (count: number) => count.toLocaleString('en', { maximumFractionD
 const hours = (seconds: number) =>
   seconds < HOUR ? `${Math.round(seconds / 60)} min` : `${figures(seconds / HOUR)} h`;
 
-/** `linesOf`: the address of the ledger's lines of a time. */
-export function Week({ usage, linesOf }: { usage: TenantUsage; linesOf: (from: number, until: number) => string }) {
+/** `linesOf`: the address of the ledger's lines of a time. `zone`: the reader's. */
+export function Week({
+  usage,
+  linesOf,
+  zone,
+}: {
+  usage: TenantUsage;
+  linesOf: (from: number, until: number) => string;
+  zone: string;
+}) {
   const { points, total, complete } = usage;
   const axis = { from: usage.from, to: usage.to, step: usage.step };
   const bars = (value: (point: TenantUsage['points'][number]) => number) =>
     points.map((point) => ({ time: point.time, value: value(point) }));
   const days = partsOf(usage, DAYS).map(({ from, to }) => ({
     href: linesOf(from, to - 1),
-    label: `The ledger of ${axisMoment(from)} to ${axisMoment(to)} UTC`,
+    label: `The ledger of ${axisSpan(from, to, zone)}`,
     isChosen: false,
   }));
   const disk = points.at(-1)?.disk_bytes ?? 0;
@@ -66,7 +75,7 @@ export function Week({ usage, linesOf }: { usage: TenantUsage; linesOf: (from: n
         </div>
         <SpanLinks label="The ledger by day" spans={days} />
       </div>
-      <TimeAxis from={usage.from} to={usage.to} />
+      <TimeAxis from={usage.from} to={usage.to} zone={zone} />
       <p className="mt-2 text-small text-ink-2">
         {sizeInWords(disk)} on disk. A day links to its ledger lines.
         {!complete && ' Older lines of the ledger are still being counted: what comes from it is too low until then.'}

@@ -20,9 +20,9 @@ test('labels without a value are to be removed', () => {
 });
 
 test('a filter reads as words', () => {
-  expect(filterInWords({})).toBe('everything');
-  expect(filterInWords({ tenant: 'acme', q: 'night' })).toBe('tenant acme, found by night');
-  expect(filterInWords({ pending: 'stuck', due_until: 0 })).toBe(
+  expect(filterInWords({}, 'UTC')).toBe('everything');
+  expect(filterInWords({ tenant: 'acme', q: 'night' }, 'UTC')).toBe('tenant acme, found by night');
+  expect(filterInWords({ pending: 'stuck', due_until: 0 }, 'UTC')).toBe(
     'stuck for more than a minute, moving by itself until 1970-01-01 00:00:00 UTC',
   );
 });

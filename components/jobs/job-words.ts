@@ -55,10 +55,10 @@ export function jobStatusInWords(job: Pick<Job, 'state' | 'chosen' | 'done' | 'f
   return wrong.length === 0 ? 'all done' : `${job.done.toLocaleString('en')} done, ${wrong.join(', ')}`;
 }
 
-/** A filter in words: `tenant acme, state suspended`; everything when it is empty. */
-export function filterInWords(filter: JobFilter): string {
+/** A filter in words: `tenant acme, state suspended`; everything when it is empty. `zone`: the reader's. */
+export function filterInWords(filter: JobFilter, zone: string): string {
   const words = Object.entries(filter).map(
-    ([key, value]) => extraFilterInWords(key, String(value)) ?? `${key === 'q' ? 'found by' : key} ${value}`,
+    ([key, value]) => extraFilterInWords(key, String(value), zone) ?? `${key === 'q' ? 'found by' : key} ${value}`,
   );
   return words.length === 0 ? 'everything' : words.join(', ');
 }

@@ -6,7 +6,8 @@
 import { usePathname, useSearchParams } from 'next/navigation';
 import { createContext, type ReactNode, use, useEffect, useRef, useState } from 'react';
 import type { Event, Job } from '#lib/contract/schema.ts';
-import { exactMoment } from '../ui/durations.ts';
+import { useZone } from '../ui/zone.tsx';
+import { secondOfDay } from '../ui/zones.ts';
 import { addLines, applyChanges, instanceKey, jobKey } from './cache.ts';
 import { emitLedgerLine } from './ledger-listener.ts';
 import { LiveCache } from './live-cache.ts';
@@ -112,6 +113,7 @@ function Sign({ well }: { well: boolean }) {
  */
 export function ConnectionStatus({ rendered }: { rendered: string }) {
   const status = use(StatusContext);
+  const zone = useZone();
   const [ready, setReady] = useState(false);
   const pathname = usePathname();
   useEffect(() => setReady(true), []);
@@ -135,8 +137,7 @@ export function ConnectionStatus({ rendered }: { rendered: string }) {
         <span className="relative">
           behind
           <span className="absolute top-full right-0 text-[0.75rem] whitespace-nowrap text-ink-3 max-md:sr-only">
-            <span className="sr-only">, </span>reconnecting since{' '}
-            {exactMoment(Math.floor(status.since / 1000)).slice(11)}
+            <span className="sr-only">, </span>reconnecting since {secondOfDay(status.since / 1000, zone)}
           </span>
         </span>
       )}

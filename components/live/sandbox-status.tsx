@@ -7,7 +7,8 @@ import { isBlocking } from '#lib/lifecycle/words.ts';
 import { StateChip } from '../sandbox/state-chip.tsx';
 import { StateMark } from '../sandbox/state-mark.tsx';
 import { headlineWord } from '../sandbox/state-words.ts';
-import { exactMoment, timeOfDay } from '../ui/durations.ts';
+import { useZone } from '../ui/zone.tsx';
+import { exactMoment, timeOfDay } from '../ui/zones.ts';
 import { Headline, HeadlineDetail } from './headline.tsx';
 import { useStreamedInstance } from './live-data.tsx';
 
@@ -58,6 +59,7 @@ export function TitleStatus({ instance, rendered }: Props) {
  */
 export function ProcessNote({ instance, rendered }: Props) {
   const { state, warm_since: since } = useStreamedInstance(instance, rendered);
+  const zone = useZone();
   if (state !== 'active') return null;
   const isPaused = since !== null;
   const sinceOrNow = since ?? rendered;
@@ -65,8 +67,8 @@ export function ProcessNote({ instance, rendered }: Props) {
     <div className={`grid text-ink-2 *:col-start-1 *:row-start-1 ${isPaused ? '' : 'max-sm:hidden'}`}>
       <p className={isPaused ? '' : 'invisible'}>
         Its process is paused in memory since{' '}
-        <time dateTime={new Date(sinceOrNow * 1000).toISOString()} title={exactMoment(sinceOrNow)}>
-          {timeOfDay(sinceOrNow)}
+        <time dateTime={new Date(sinceOrNow * 1000).toISOString()} title={exactMoment(sinceOrNow, zone)}>
+          {timeOfDay(sinceOrNow, zone)}
         </time>
         : the next request continues it in a few milliseconds.
       </p>

@@ -4,7 +4,8 @@
  * and that the page stays. It goes by itself. It stands in the page's flow, so that it covers nothing.
  */
 import { useSyncExternalStore } from 'react';
-import { exactMoment, timeOfDay } from '../ui/durations.ts';
+import { useZone } from '../ui/zone.tsx';
+import { exactMoment, timeOfDay } from '../ui/zones.ts';
 import { currentReach, type NotDone, type Reach, renderedReach, watchReach } from './server-reach.ts';
 
 const REFUSED: Readonly<Record<NotDone, string>> = {
@@ -13,6 +14,7 @@ const REFUSED: Readonly<Record<NotDone, string>> = {
 };
 
 function Words({ reach }: { reach: Exclude<Reach, { is: 'here' }> }) {
+  const zone = useZone();
   const refused = reach.refused === null ? null : <strong className="font-[620]"> {REFUSED[reach.refused]}</strong>;
   if (reach.is === 'newer') {
     return (
@@ -28,8 +30,8 @@ function Words({ reach }: { reach: Exclude<Reach, { is: 'here' }> }) {
   return (
     <p>
       The server does not answer since{' '}
-      <time dateTime={new Date(reach.since).toISOString()} title={exactMoment(since)}>
-        {timeOfDay(since)}
+      <time dateTime={new Date(reach.since).toISOString()} title={exactMoment(since, zone)}>
+        {timeOfDay(since, zone)}
       </time>
       , trying again.{refused}
     </p>

@@ -1,4 +1,4 @@
-/** Lengths of time, moments and sizes in words. Pure: the caller says what time it is. */
+/** Lengths of time and sizes in words. Pure: the caller says what time it is. */
 
 const MINUTE = 60;
 const HOUR = 3600;
@@ -58,16 +58,6 @@ export function countdown(seconds: number): string {
   const rest = Math.floor(seconds % MINUTE);
   if (days > 0) return `${days} d ${two(hours)}:${two(minutes)}:${two(rest)}`;
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
-}
-
-/** An exact moment, in UTC so that server and browser say the same: `2026-03-04 05:06:07 UTC`. `epoch` in seconds. */
-export function exactMoment(epoch: number): string {
-  return `${new Date(epoch * 1000).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-/** A time of day, in UTC: `12:03 UTC`. `epoch` in seconds. */
-export function timeOfDay(epoch: number): string {
-  return `${new Date(epoch * 1000).toISOString().slice(11, 16)} UTC`;
 }
 
 /** A size: `812 B`, `4.2 kB`, `17 MB`. Decimal units. */

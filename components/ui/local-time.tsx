@@ -1,29 +1,14 @@
 'use client';
-/** A moment in the reader's time zone. Without JavaScript, and in the first paint, in UTC. */
-import { useEffect, useState } from 'react';
-import { exactMoment } from './durations.ts';
-
-/** `Tue 24 Nov 2026, 03:00`, in a zone. */
-function momentIn(epoch: number, timeZone?: string): string {
-  return new Intl.DateTimeFormat('en-GB', {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    hour12: false,
-    timeZone,
-  }).format(new Date(epoch * 1000));
-}
+/** A moment in the reader's time zone. */
+import { useZone } from './zone.tsx';
+import { exactMoment, spokenMoment } from './zones.ts';
 
 /** `at` in epoch seconds. */
 export function LocalTime({ at }: { at: number }) {
-  const [isHere, setIsHere] = useState(false);
-  useEffect(() => setIsHere(true), []);
+  const zone = useZone();
   return (
-    <time dateTime={new Date(at * 1000).toISOString()} title={exactMoment(at)} className="whitespace-nowrap">
-      {isHere ? momentIn(at) : `${momentIn(at, 'UTC')} UTC`}
+    <time dateTime={new Date(at * 1000).toISOString()} title={exactMoment(at, zone)} className="whitespace-nowrap">
+      {spokenMoment(at, zone)}
     </time>
   );
 }

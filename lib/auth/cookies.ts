@@ -20,7 +20,7 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host.toLowerCase());
 }
 
-/** Cookies that are kept of one request. The console has five. */
+/** Cookies that are kept of one request. The console has six. */
 const MOST_COOKIES = 16;
 /** Characters of one: browsers keep no more. */
 const MOST_CHARACTERS = 4096;

@@ -229,6 +229,8 @@ const TABLE = {
   sessionsOf: { roles: PEOPLE, about: 'person', others: ADMIN },
   endSession: { roles: PEOPLE, about: 'person', others: ADMIN },
   changePassword: { roles: PEOPLE, about: 'dock' },
+  ownZone: { roles: EVERYONE, about: 'dock' },
+  setOwnZone: { roles: PEOPLE, about: 'dock' },
   listKeys: { roles: ADMIN, about: 'everyone' },
   createKey: { roles: ADMIN, about: 'everyone' },
   revokeKey: { roles: ADMIN, about: 'everyone' },

@@ -7,12 +7,16 @@ const COLUMNS = Object.keys(eventSchema.shape) as (keyof Event)[];
  */
 const FORMULA = /^[\s\p{Cf}]*[=+\-@\t\r\n＝＋－＠]/u;
 
+/** The last column: when, as in ISO 8601, beside the numbers of the API. */
+const TIME_ISO = 'time_iso';
+
 /** The first row: the names of the columns. */
-export const CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
+export const CSV_HEADER = `${[...COLUMNS, TIME_ISO].join(',')}\r\n`;
 
 /** One row. */
 export function csvRow(event: Event): string {
-  return `${COLUMNS.map((name) => cell(event[name])).join(',')}\r\n`;
+  const cells = [...COLUMNS.map((name) => cell(event[name])), new Date(event.time_ms).toISOString()];
+  return `${cells.join(',')}\r\n`;
 }
 
 function cell(value: string | number | null): string {

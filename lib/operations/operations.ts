@@ -49,6 +49,7 @@ import { type MomentOperations, momentOperations } from './moments.ts';
 import { type MoveOperations, moveOperations } from './moves.ts';
 import { type NetworkOperations, networkOperations } from './network.ts';
 import { type PeopleOperations, peopleOperations } from './people.ts';
+import { type ProfileOperations, profileOperations } from './profile.ts';
 import { type RepairOperations, repairOperations } from './repairs.ts';
 import { type SandboxRunOperations, sandboxRunOperations } from './runs.ts';
 import { type ScheduleOperations, scheduleOperations } from './schedules.ts';
@@ -87,6 +88,7 @@ export interface Operations
     BackupOperations,
     UsageOperations,
     PeopleOperations,
+    ProfileOperations,
     KeyOperations,
     WebhookOperations,
     NetworkOperations {}
@@ -163,6 +165,7 @@ export function createOperations(parts: EngineParts): Operations {
     ...backupOperations(parts),
     ...usageOperations(parts),
     ...peopleOperations(parts),
+    ...profileOperations(parts),
     ...keyOperations(parts),
     ...webhookOperations(parts),
     ...networkOperations(parts),

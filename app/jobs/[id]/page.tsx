@@ -24,6 +24,7 @@ import { type Job, type JobResultsQuery, jobResultsQuerySchema } from '#lib/cont
 import { getHost } from '#lib/host/host.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
 import { addressWith, type SearchParams, singleValues } from '../../search-params.ts';
+import { visitorZone } from '../../zone.ts';
 import { cancelJob } from './actions.ts';
 
 export const dynamic = 'force-dynamic';
@@ -51,7 +52,7 @@ async function readResults(caller: Caller, id: string, query: JobResultsQuery) {
   }
 }
 
-function About({ job, rendered }: { job: Job; rendered: number }) {
+async function About({ job, rendered }: { job: Job; rendered: number }) {
   return (
     <FactList>
       <Fact name="Chosen">
@@ -65,7 +66,7 @@ function About({ job, rendered }: { job: Job; rendered: number }) {
             )}
             prefetch={false}
           >
-            {filterInWords(job.filter)}
+            {filterInWords(job.filter, await visitorZone())}
           </Link>
         )}
       </Fact>

@@ -17,6 +17,7 @@ import { requireCaller } from '../../caller.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 import { parseSelection, type Selection, selectionJobInput } from '../../sandboxes/selection.ts';
 import { addressWith, type SearchParams } from '../../search-params.ts';
+import { visitorZone } from '../../zone.ts';
 import { startSelected } from './actions.ts';
 import { LabelForm } from './label-form.tsx';
 
@@ -172,7 +173,9 @@ export default async function NewJobPage({ searchParams }: { searchParams: Promi
           )}
         </h1>
         <p className="mt-3 text-ink-2">
-          {'ids' in chosen.of ? 'Chosen: the rows that were ticked. ' : `Chosen: ${filterInWords(chosen.of.filter)}. `}
+          {'ids' in chosen.of
+            ? 'Chosen: the rows that were ticked. '
+            : `Chosen: ${filterInWords(chosen.of.filter, await visitorZone())}. `}
           Nothing has happened yet. <Link href={backOf(chosen)}>Choose others</Link>
         </p>
       </div>

@@ -11,6 +11,7 @@ import { numberInWords } from '#components/sandbox/count-words.ts';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { RetryForm } from '#components/ui/retry-form.tsx';
+import { minuteMoment } from '#components/ui/zones.ts';
 import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance, Snapshot } from '#lib/contract/schema.ts';
@@ -18,6 +19,7 @@ import { getHost } from '#lib/host/host.ts';
 import { plan } from '#lib/lifecycle/plan.ts';
 import { type BlockingFault, type WayOut, waysOf } from '#lib/lifecycle/ways-out.ts';
 import { retryWake } from '../../retry.ts';
+import { visitorZone } from '../../zone.ts';
 import { restoreInPlace, resumeFromStored, salvage } from './repair-actions.ts';
 import { FromStoredForm, RestoreForm, SalvageForm } from './repair-forms.tsx';
 
@@ -66,9 +68,8 @@ function RepairOption({ way, children }: { way: WayOut; children: ReactNode }) {
   );
 }
 
-function labelOf({ tag, created, bytes }: Snapshot): string {
-  const when = new Date(created * 1000).toISOString().slice(0, 16).replace('T', ' ');
-  return `${tag === null ? '' : `${tag}, `}${when} UTC, ${sizeInWords(bytes)}`;
+function labelOf({ tag, created, bytes }: Snapshot, zone: string): string {
+  return `${tag === null ? '' : `${tag}, `}${minuteMoment(created, zone)}, ${sizeInWords(bytes)}`;
 }
 
 async function RestoreControl({ instance, caller }: { instance: Instance; caller: Caller }) {
@@ -77,7 +78,8 @@ async function RestoreControl({ instance, caller }: { instance: Instance; caller
   const { items } = await getHost().operations.listSnapshots(caller, { source: id, limit: CHOICES });
   const refusal = against ?? (items.length === 0 ? 'No snapshot was ever taken of it.' : null);
   if (refusal !== null) return <DisabledAction id="restore" label="Restore in place" whyNot={refusal} />;
-  const snapshots = items.map((snapshot) => ({ id: snapshot.id, label: labelOf(snapshot) }));
+  const zone = await visitorZone();
+  const snapshots = items.map((snapshot) => ({ id: snapshot.id, label: labelOf(snapshot, zone) }));
   return (
     <WithCall name="restoreInstance" path={{ id }} fields={{ snapshot: 'text' }}>
       <RestoreForm action={restoreInPlace.bind(null, id)} name={instance.name ?? id} snapshots={snapshots} />

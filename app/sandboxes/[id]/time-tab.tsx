@@ -1,16 +1,18 @@
 /** The Time tab: the life of a sandbox as bands, what it took meanwhile, and the ledger lines of a chosen part. */
 import Link from 'next/link';
 import { LifeStrip } from '#components/figures/life-strip.tsx';
-import { axisMoment, SeriesBars, TimeAxis } from '#components/figures/series-bars.tsx';
+import { SeriesBars, TimeAxis } from '#components/figures/series-bars.tsx';
 import { partsOf } from '#components/figures/time-layout.ts';
 import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
 import { lengthInWords, sizeInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
+import { axisSpan } from '#components/ui/zones.ts';
 import type { Caller } from '#lib/auth/caller.ts';
 import type { Instance, InstanceUsage } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { lineNames } from '../../actor-names.ts';
 import type { SearchParams } from '../../search-params.ts';
+import { visitorZone } from '../../zone.ts';
 import { LENGTHS, moved, ofLength, type Span, type TimeWindow, timeAddress, timeWindowOf } from './time-window.ts';
 
 /** Parts of the shown time: each is a link wide enough for a finger on a narrow screen. */
@@ -54,7 +56,7 @@ function Lengths({ id, window, life }: { id: string; window: TimeWindow; life: S
   );
 }
 
-function Usage({ usage, shown }: { usage: InstanceUsage; shown: Span }) {
+function Usage({ usage, shown, zone }: { usage: InstanceUsage; shown: Span; zone: string }) {
   const { points, total } = usage;
   if (points.length === 0) return <p className="text-ink-2">It took nothing that was measured meanwhile.</p>;
   const axis = { from: usage.from, to: usage.to, step: usage.step };
@@ -95,8 +97,7 @@ function Usage({ usage, shown }: { usage: InstanceUsage; shown: Span }) {
         />
       </div>
       <p className="mt-3 text-small text-ink-2">
-        Whole hours around {axisMoment(shown.from, length)} to {axisMoment(shown.to, length)} UTC; nothing is drawn
-        where it did nothing.
+        Whole hours around {axisSpan(shown.from, shown.to, zone, length)}; nothing is drawn where it did nothing.
       </p>
     </>
   );
@@ -119,6 +120,7 @@ export async function TimeTab({
   const { shown, chosen } = window;
   const lines = chosen ?? shown;
   const length = shown.to - shown.from;
+  const zone = await visitorZone();
   const { operations } = getHost();
   const step = Math.max(1, Math.ceil((shown.to - shown.from) / HOUR / BARS)) * HOUR;
   const [drawn, usage, page] = await Promise.all([
@@ -128,7 +130,7 @@ export async function TimeTab({
   ]);
   const spans = partsOf(shown, PARTS).map((part) => ({
     href: timeAddress(id, { ...window, chosen: part }),
-    label: `${axisMoment(part.from, length)} to ${axisMoment(part.to, length)} UTC`,
+    label: axisSpan(part.from, part.to, zone, length),
     // The parts of a whole life grow as it does, so the chosen one is where its middle is.
     isChosen: chosen !== null && chosen.from < middleOf(part) && chosen.to > middleOf(part),
   }));
@@ -143,15 +145,15 @@ export async function TimeTab({
       >
         <Lengths id={id} window={window} life={life} />
         <LifeStrip life={drawn} spans={spans} />
-        <TimeAxis from={shown.from} to={shown.to} />
+        <TimeAxis from={shown.from} to={shown.to} zone={zone} />
       </PageSection>
       <PageSection id="usage" name="What it took" margin={false}>
-        <Usage usage={usage} shown={shown} />
+        <Usage usage={usage} shown={shown} zone={zone} />
       </PageSection>
       <PageSection
         id="lines"
         name="Ledger"
-        note={`${axisMoment(lines.from, lines.to - lines.from)} to ${axisMoment(lines.to, lines.to - lines.from)} UTC`}
+        note={axisSpan(lines.from, lines.to, zone, lines.to - lines.from)}
         margin={false}
       >
         {chosen !== null && (

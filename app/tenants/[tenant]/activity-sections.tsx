@@ -8,6 +8,7 @@ import type { Caller } from '#lib/auth/caller.ts';
 import { getHost } from '#lib/host/host.ts';
 import { actorNames, lineNames } from '../../actor-names.ts';
 import { DueList } from '../../overview/due-list.tsx';
+import { visitorZone } from '../../zone.ts';
 import { MoreLink } from './more-link.tsx';
 
 const DAY_SECONDS = 86_400;
@@ -28,6 +29,7 @@ export async function WeekSection({ caller, tenant }: Pick<Props, 'caller' | 'te
     <PageSection id="week" name="Last seven days" note="By the hour, all of its sandboxes together.">
       <Week
         usage={usage}
+        zone={await visitorZone()}
         linesOf={(since, until) =>
           `/audit?${new URLSearchParams({ tenant, since: String(since), until: String(until) })}`
         }

@@ -5,14 +5,15 @@
 import Link from 'next/link';
 import { LiveJobBar, LiveJobStatus } from '#components/live/job.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
-import { exactMoment } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
+import { exactMoment } from '#components/ui/zones.ts';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { mayDo, whyNot } from '#lib/contract/access.ts';
 import type { Job, Tenant, TenantForgetPlan } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
+import { visitorZone } from '../../zone.ts';
 
 /** The job, or null when it no longer exists or the visitor may not see it. */
 async function jobOf(caller: Caller, id: string): Promise<Job | null> {
@@ -49,7 +50,7 @@ export async function BeingForgotten({ caller, tenant }: { caller: Caller; tenan
 }
 
 /** What still holds the tenant: backups on record, and folders that a restore set aside. */
-export function StillHolds({
+export async function StillHolds({
   plan,
   rendered,
 }: {
@@ -57,6 +58,7 @@ export function StillHolds({
   rendered: number;
 }) {
   const { backups, set_aside } = plan;
+  const zone = await visitorZone();
   return (
     <div className="grid max-w-2xl gap-2">
       {backups.length === 0 ? (
@@ -76,7 +78,7 @@ export function StillHolds({
                 <span className="text-ink-2">
                   <RelativeTime at={time} rendered={rendered} />
                   {to !== null && `, to ${to}`}
-                  {by !== null && `; gone by ${exactMoment(by)}, as long as backups go on`}
+                  {by !== null && `; gone by ${exactMoment(by, zone)}, as long as backups go on`}
                 </span>
               </li>
             ))}

@@ -40,7 +40,7 @@ function KeyTable({ keys, rendered }: { keys: readonly Key[]; rendered: number }
               {last_used === null ? 'not used yet' : <RelativeTime at={last_used} rendered={rendered} />}
             </td>
             <td className="max-md:col-start-1 text-small whitespace-nowrap text-ink-2">
-              {expires === null ? 'never ends' : `ends on ${new Date(expires * 1000).toISOString().slice(0, 10)}`}
+              {expires === null ? 'never ends' : `ends on ${new Date(expires * 1000).toISOString().slice(0, 10)} (UTC)`}
             </td>
           </tr>
         ))}

@@ -104,7 +104,9 @@ test('an export holds what the list holds, in either form, and is itself a line'
   const csv = await server.call('GET', '/api/events/export?format=csv&tenant=out&type=instance.created');
   expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
   const rows = csv.text.split('\r\n');
-  expect(rows[0]).toBe(Object.keys(eventSchema.shape).join(','));
+  expect(rows[0]).toBe(`${Object.keys(eventSchema.shape).join(',')},time_iso`);
+  const times = rows.slice(1, -1).map((row) => row.split(',').at(-1));
+  expect(times).toEqual(listed.map(({ time_ms }) => new Date(time_ms).toISOString()));
   expect(rows.slice(1, -1).map((row) => row.split(',')[0])).toEqual(listed.map(({ seq }) => String(seq)));
   expect(rows.at(-1)).toBe('');
 

@@ -3,11 +3,12 @@ import Link from 'next/link';
 import { notFound } from 'next/navigation';
 import { WithCall } from '#components/calls/with-call.tsx';
 import { AutoRefresh } from '#components/ui/auto-refresh.tsx';
-import { exactMoment, tookInWords } from '#components/ui/durations.ts';
+import { tookInWords } from '#components/ui/durations.ts';
 import { Fact, FactList } from '#components/ui/fact-list.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { ProgressBar } from '#components/ui/progress-bar.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
+import { exactMoment } from '#components/ui/zones.ts';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { whyNot } from '#lib/contract/access.ts';
@@ -15,6 +16,7 @@ import type { Backup, BackupRestore } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../../caller.ts';
 import { problemInWords, problemOf } from '../../../problem.ts';
+import { visitorZone } from '../../../zone.ts';
 import { ConfirmButton } from '../../confirm-button.tsx';
 import { NotAllowed } from '../../not-allowed.tsx';
 import { restoreFromBackup, tryBackup } from '../actions.ts';
@@ -81,6 +83,7 @@ export default async function BackupPage({ params }: { params: Promise<{ id: str
   const backup = await read(caller, id);
   const plan = backup.state === 'made' ? await planOf(caller, id) : null;
   const rendered = renderedAt();
+  const zone = await visitorZone();
   const { begun, asked, progress, error } = backup;
   const state = backupStateInWords(backup);
   return (
@@ -92,7 +95,7 @@ export default async function BackupPage({ params }: { params: Promise<{ id: str
           </Link>
         </p>
         <h1 className="headline">
-          Backup of {exactMoment(begun ?? asked)} <span className="quiet">{state.says}</span>
+          Backup of {exactMoment(begun ?? asked, zone)} <span className="quiet">{state.says}</span>
         </h1>
         {error !== null && <p className="mt-4 text-fault-ink [overflow-wrap:anywhere]">{error}</p>}
       </div>
