@@ -8,9 +8,9 @@ import { roleRefusal, whyNot } from '#lib/contract/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from './caller.ts';
 import { expectTexts } from './form-values.ts';
-import { moveOffers } from './sandboxes/[id]/move-offers.ts';
 import { TABS, tabAddress } from './sandboxes/[id]/tab-names.ts';
 import { whyNoCommands } from './sandboxes/[id]/why-no-commands.ts';
+import { moveOffers } from './sandboxes/[id]/why-no-move.ts';
 import { wakeNote, whyNoCopy, whyUnusable } from './sandboxes/[id]/why-not.ts';
 import { languagesOf } from './sandboxes/policies.ts';
 

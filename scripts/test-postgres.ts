@@ -49,7 +49,7 @@ export const CHOSEN: readonly string[] = [
   'lib/sandboxes/files/unverified.test.ts',
   'lib/sandboxes/lost-answers.test.ts',
   'lib/sandboxes/moves/ephemeral.test.ts',
-  'lib/sandboxes/moves/plan.test.ts',
+  'lib/sandboxes/moves/run-plan.test.ts',
   'lib/sandboxes/moves/rest.test.ts',
   'lib/sandboxes/moves/stop.test.ts',
   'lib/sandboxes/recovery/scrub.test.ts',

@@ -4,7 +4,7 @@
  */
 import Link from 'next/link';
 import { JOB_WORDS, sandboxesInWords } from '#components/jobs/job-words.ts';
-import { JOB_VERBS } from '#lib/lifecycle/verb-plan.ts';
+import { JOB_VERBS } from '#lib/lifecycle/job-verbs.ts';
 import { TickedCount } from './select-rows.tsx';
 
 export const SELECTION_FORM = 'choose';

@@ -3,7 +3,7 @@
  */
 import { labelChanges } from '#components/jobs/job-words.ts';
 import { type StartJobInput, startJobSchema } from '#lib/contract/schema.ts';
-import { JOB_VERBS, type JobVerb } from '#lib/lifecycle/verb-plan.ts';
+import { JOB_VERBS, type JobVerb } from '#lib/lifecycle/job-verbs.ts';
 import type { SearchParams } from '../search-params.ts';
 
 /** The filters that a job can select by. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { JOB_KINDS } from '#lib/lifecycle/verb-plan.ts';
+import { JOB_KINDS } from '#lib/lifecycle/job-verbs.ts';
 import { filterInWords, JOB_WORDS, jobHeadline, jobStatusInWords, labelChanges } from './job-words.ts';
 
 const job = { verb: 'freeze', state: 'running', chosen: 1200, filter: null, done: 10, failed: 0, skipped: 2 } as const;

@@ -1,6 +1,6 @@
 /** Jobs in words: verbs, progress, filters. Pure. */
 import type { Job, JobFilter } from '#lib/contract/schema.ts';
-import type { JobKind } from '#lib/lifecycle/verb-plan.ts';
+import type { JobKind } from '#lib/lifecycle/job-verbs.ts';
 import { extraFilterInWords } from './filter-words.ts';
 
 interface Forms {

@@ -1,5 +1,5 @@
 /** Jobs, their selected instances, and their results. */
-import type { JobKind } from '../../lib/lifecycle/verb-plan.ts';
+import type { JobKind } from '../../lib/lifecycle/job-verbs.ts';
 import type { Via } from '../../lib/lifecycle/words.ts';
 import type { JobOutcome, JobState } from '../../lib/registry/jobs.ts';
 import { jsonColumn } from '../columns.ts';

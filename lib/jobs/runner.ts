@@ -1,7 +1,7 @@
 /**
  * Runs jobs: one verb on each of many sandboxes, chosen when the job is created. A job is one host's at a time and
  * survives it: the next start, or another host, continues with the sandboxes that have no result yet. Does not check
- * permissions; lib/lifecycle/verb-plan.ts plans the verb for one sandbox.
+ * permissions; lib/lifecycle/job-verbs.ts plans the verb for one sandbox.
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { Mutex, Semaphore } from 'async-mutex';
@@ -12,8 +12,8 @@ import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { ClaimedWork, type WorkTurn } from '../claims/claimed-work.ts';
 import type { Claims } from '../claims/claims.ts';
+import { HOLD_WORDS, holdOn, planVerb } from '../lifecycle/job-verbs.ts';
 import { VERB_TARGET, WAKE_VERBS } from '../lifecycle/states.ts';
-import { HOLD_WORDS, holdOn, planVerb } from '../lifecycle/verb-plan.ts';
 import type { JobOutcome, JobResultRow, JobRow } from '../registry/jobs.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';

@@ -10,7 +10,7 @@ import {
   type Loss,
   lossesOf,
   planVerb,
-} from '../lifecycle/verb-plan.ts';
+} from '../lifecycle/job-verbs.ts';
 import type { SelectedInstance } from '../registry/jobs.ts';
 
 /** Rows of each outcome that a dry run names. */

@@ -6,7 +6,7 @@ vi.stubEnv('WB_TEST_REGISTRY', 'late');
 describe('with a slow registry', async () => {
   await import('./sandboxes.test.ts');
   await import('./recovery/settle.test.ts');
-  await import('./moves/plan.test.ts');
+  await import('./moves/run-plan.test.ts');
   await import('./moves/stop.test.ts');
   await import('./moves/ephemeral.test.ts');
   await import('./files/prefetch.test.ts');

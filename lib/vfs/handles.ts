@@ -1,7 +1,6 @@
 /**
  * SQLite handles on a VFS file: live (WAL, the processes of one sandbox), at rest (immutable), beside a live process
- * (read-only), and the recovery to rest. Owns every pragma; knows nothing of the contents of the tables except that tmp
- * is cleared.
+ * (read-only), and the recovery to rest. Owns every pragma; knows nothing of the contents of the tables.
  *
  * The process that holds a live file must not open and close it by other means: POSIX releases a process's locks on a
  * file when the process closes any descriptor of it.
@@ -15,12 +14,12 @@ import { WinterdockError } from '../base/errors.ts';
 import { giveMadeToOwner } from '../base/folder-owner.ts';
 import { isThere } from '../base/is-there.ts';
 import { bytesAtNow, lookAtNow } from '../base/strangers-file.ts';
+import { clearTmp, hasTmp } from './clear-tmp.ts';
 import { heldByOthers, missingFile, notAtRest } from './place-errors.ts';
 import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
 import { leaveOpen, SHIPPED_FILE_BYTES } from './shipped-log.ts';
 import { corruptFile, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
 import type { ReadTarget } from './types.ts';
-import { VOLUME_CONTRACTS, VOLUMES } from './volumes.ts';
 
 interface OpenFile {
   db: DatabaseSync;
@@ -317,27 +316,6 @@ function enterWalBesideReaders(db: DatabaseSync): void {
   } finally {
     db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA synchronous = FULL`);
   }
-}
-
-/** The volumes that do not survive a resume, as a list of SQL strings. */
-const CLEARED_VOLUMES = VOLUMES.filter((volume) => !VOLUME_CONTRACTS[volume].survivesResume)
-  .map((volume) => `'${volume}'`)
-  .join(', ');
-
-function hasTmp(db: DatabaseSync): boolean {
-  const some = db
-    .prepare(
-      `SELECT EXISTS (SELECT 1 FROM vfs WHERE volume IN (${CLEARED_VOLUMES})) OR EXISTS (SELECT 1 FROM vfs_node WHERE volume IN (${CLEARED_VOLUMES})) AS some`,
-    )
-    .get()?.some;
-  return some !== 0;
-}
-
-/** Empties these volumes, with one statement per table. */
-function clearTmp(db: DatabaseSync): void {
-  db.exec(
-    `BEGIN IMMEDIATE; DELETE FROM vfs WHERE volume IN (${CLEARED_VOLUMES}); DELETE FROM vfs_node WHERE volume IN (${CLEARED_VOLUMES}); COMMIT`,
-  );
 }
 
 /**

@@ -4,8 +4,9 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { PendingWrites } from './call-buffer.ts';
+import { Transaction } from './durable-write.ts';
 import { Overlay } from './overlay.ts';
-import { PendingWrites } from './pending-writes.ts';
 import { Quota } from './quota.ts';
 import { inspectSchema, type Schema } from './schema.ts';
 import { type SearchRequest, searchFiles, type VfsSearchHit } from './search.ts';
@@ -14,7 +15,6 @@ import { translateSqliteError } from './sqlite-errors.ts';
 import { Statements } from './statements.ts';
 import { TableReader } from './table-reader.ts';
 import { TableWriter } from './table-writer.ts';
-import { Transaction } from './transaction.ts';
 import { Tree } from './tree.ts';
 import { listFiles, volumeSizes } from './volume-listing.ts';
 import type { Volume } from './volumes.ts';

@@ -1,7 +1,7 @@
 'use client';
 /** The form that starts a job after its dry run. */
 import { useActionState, useState } from 'react';
-import type { JobVerb } from '#lib/lifecycle/verb-plan.ts';
+import type { JobVerb } from '#lib/lifecycle/job-verbs.ts';
 import { JOB_WORDS, sandboxesInWords } from '../../../components/jobs/job-words.ts';
 import { Field } from '../../../components/ui/field.tsx';
 import { type ActionOutcome, Outcome } from '../../../components/ui/outcome.tsx';

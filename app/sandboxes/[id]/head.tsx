@@ -20,12 +20,12 @@ import type { Instance, PatchInput } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { moveSandbox, setHold } from './actions.ts';
 import { HoldForm } from './hold-form.tsx';
-import { moveOffers } from './move-offers.ts';
+import { WhyHere } from './last-transition.tsx';
 import { nextFirings } from './next-firings.ts';
 import { readRevival } from './revival.ts';
 import { tabAddress } from './tab-names.ts';
-import { WhyHere } from './why-here.tsx';
 import { whyNoCommands } from './why-no-commands.ts';
+import { moveOffers } from './why-no-move.ts';
 
 /** Few enough for one row. */
 const LABELS_SHOWN = 4;

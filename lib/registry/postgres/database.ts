@@ -15,9 +15,9 @@ import { answerLost } from '../lost-answer.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
 import type { StatementMaker } from '../statements/statements.ts';
 import { codeOf, DEADLOCK, FORGOTTEN, isAway, isCut, isUnwritable, READ_ONLY, unavailable } from './errors.ts';
+import { sendWhole, WholeTransactions } from './group-commit.ts';
 import { type ConnectionPool, LONGEST_MS, type OwnConnection } from './pool.ts';
 import { type Async, asyncStatement, type Bound, compiled, type Sent, sendOn } from './statement.ts';
-import { sendWhole, WholeTransactions } from './whole-transactions.ts';
 
 /** The lock of all transactions of several statements: any number that nobody else in the database takes. */
 const WRITERS = 7_305_811;

@@ -1,7 +1,7 @@
 /** Ephemeral sandboxes: they are never suspended or frozen, and keep their contents until their timeout. */
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { JOB_VERBS, planVerb } from '../../lifecycle/verb-plan.ts';
+import { JOB_VERBS, planVerb } from '../../lifecycle/job-verbs.ts';
 import { namesIn } from '../../testing/files-in.ts';
 import { stage } from '../testing/stage.ts';
 import { REQUEST } from '../testing/test-engine.ts';

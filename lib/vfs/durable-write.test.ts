@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { Transaction } from './durable-write.ts';
 import { Statements } from './statements.ts';
 import { bytes, codeOf, liveVfs, otherTool, tmpFile, vfsPath } from './testing/tmp-files.ts';
-import { Transaction } from './transaction.ts';
 
 const committed = (file: string) =>
   otherTool(file, { readOnly: true })
