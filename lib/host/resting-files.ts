@@ -9,6 +9,7 @@ import { isCloudAddress } from '../base/cloud-address.ts';
 import type { Config } from '../base/config.ts';
 import { makeFolder } from '../base/effects.ts';
 import { isWinterdockError, messageOf } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
@@ -20,8 +21,9 @@ import { discard } from '../storage/files.ts';
 import { expand } from '../storage/zstd.ts';
 
 const PAGE = 200;
-/** How often what could not be shipped is tried again, in milliseconds. */
-const AGAIN_MS = 60_000;
+/** After how many milliseconds what could not be shipped is tried again: doubled each time, up to the longest. */
+const AGAIN_MS = 1000;
+const LONGEST_AGAIN_MS = 60_000;
 
 export interface RestingFilesParts {
   config: Pick<Config, 'dataFolder'>;
@@ -38,6 +40,9 @@ export class RestingFiles {
   #working: Promise<void> | null = null;
   #isAgain = false;
   #timer: NodeJS.Timeout | null = null;
+  #againMs = AGAIN_MS;
+  /** Of those that the start found: what was not shipped then. */
+  readonly #left = new Set<InstanceId>();
 
   constructor(parts: RestingFilesParts) {
     this.#parts = parts;
@@ -55,12 +60,11 @@ export class RestingFiles {
         this.#working = null;
         this.#run();
       });
-    this.#timer = setInterval(() => this.#run(), AGAIN_MS).unref();
   }
 
   async stop(): Promise<void> {
     this.#ending.abort();
-    if (this.#timer !== null) clearInterval(this.#timer);
+    if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#working;
   }
 
@@ -91,27 +95,42 @@ export class RestingFiles {
 
   async #stale(): Promise<void> {
     this.#isAgain = false;
-    for (const id of [...this.#parts.files.stale]) {
+    const { files, registry } = this.#parts;
+    for (const id of new Set([...files.stale, ...this.#left])) {
       if (this.#ending.signal.aborted) return;
-      const row = await this.#parts.registry.instances.get(id);
-      if (row !== null) await this.#ship(row);
+      this.#left.delete(id);
+      const row = await registry.instances.get(id);
+      if (row !== null && !files.hasFileOf(row)) await this.#ship(row);
     }
+    if (files.stale.size + this.#left.size === 0) this.#againMs = AGAIN_MS;
+    else this.#runLater();
+  }
+
+  #runLater(): void {
+    if (this.#timer !== null || this.#ending.signal.aborted) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#run();
+    }, this.#againMs).unref();
+    this.#againMs = Math.min(this.#againMs * 2, LONGEST_AGAIN_MS);
   }
 
   async #ship(row: InstanceRow): Promise<void> {
     const { config, files, classOf, sandboxes, log } = this.#parts;
     // What is in the store below the drawers is elsewhere already.
     if (!restsAsItsOwn(row) || row.fault !== null || row.file === null || isCloudAddress(row.vfsPath)) return;
-    if (classOf(row).kind === 'off' || !files.hasRoomFor(row.file.size)) return;
+    if (classOf(row).kind === 'off') return;
+    if (!files.hasRoomFor(row.file.size)) return void this.#left.add(row.id);
     const folder = join(config.dataFolder, 'replica', 'resting', randomUUID());
     try {
       await makeFolder(folder);
       const copy = await sandboxes().copyRaw(row.id, folder);
-      if (copy.log !== null) return;
+      if (copy.log !== null) return void this.#left.add(row.id);
       const whole = copy.packed ? join(folder, 'whole.sqlite') : copy.file;
       if (copy.packed) await expand(copy.file, whole, row.id);
       await files.shipWhole(copy.row, whole);
     } catch (error) {
+      this.#left.add(row.id);
       const isLater = isWinterdockError(error) && (error.code === 'conflict' || error.code === 'unverified');
       if (!isLater) log.warn({ id: row.id, error: messageOf(error) }, 'a file at rest was not shipped');
     } finally {

@@ -290,23 +290,28 @@ export class ShippedFile {
     const { path, txid } = target;
     const log = this.#log();
     const request = { log, main: this.#main, target: path, txid, timeMs: target.timeMs, sync: false };
-    const base = await cutter.cutBase(request);
-    if (base.kind === 'gap') return null;
-    this.#position = base.position;
-    const first = this.#target({ ...started, txid, timeMs: target.timeMs }, 0, target.timeMs + 1);
-    const cut = await this.#cutLog(first, true, Number.MAX_SAFE_INTEGER).catch((error: unknown) => ({ error }));
-    if ('error' in cut || cut.kind === 'gap') {
-      for (const unused of [target, first]) await unlinkFile(unused.path);
-      if ('error' in cut) throw cut.error;
-      return null;
+    const made = [target];
+    let isKept = false;
+    try {
+      const base = await cutter.cutBase(request);
+      if (base.kind === 'gap') return null;
+      this.#position = base.position;
+      const first = this.#target({ ...started, txid, timeMs: target.timeMs }, 0, target.timeMs + 1);
+      made.push(first);
+      const cut = await this.#cutLog(first, true, Number.MAX_SAFE_INTEGER);
+      if (cut.kind === 'gap') return null;
+      isKept = true;
+      this.#add(target, base.bytes);
+      if (cut.kind === 'nothing') return base.bytes;
+      this.#add(first, cut.bytes);
+      const bytes = base.bytes + cut.bytes + (cut.isMore ? ((await this.#follow(true)) ?? 0) : 0);
+      // Another base would need this log as well.
+      if (this.#point !== null) this.#point = { ...this.#point, baseBytes: bytes, sinceBytes: 0 };
+      return bytes;
+    } finally {
+      // Nobody knows of what was not added.
+      if (!isKept) for (const { path: unused } of made) await unlinkFile(unused);
     }
-    this.#add(target, base.bytes);
-    if (cut.kind === 'nothing') return base.bytes;
-    this.#add(first, cut.bytes);
-    const bytes = base.bytes + cut.bytes + (cut.isMore ? ((await this.#follow(true)) ?? 0) : 0);
-    // Another base would need this log as well.
-    if (this.#point !== null) this.#point = { ...this.#point, baseBytes: bytes, sinceBytes: 0 };
-    return bytes;
   }
 
   /** What a process that has ended left is cut to its end first. */

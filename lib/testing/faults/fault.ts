@@ -124,7 +124,7 @@ export async function failing(stage: Stage, scenario: Scenario, nth: number, fai
   }
   const found = outcome.ok ? [] : answersIn(outcome.error);
   // While the store is known to be away nothing is answered that it lacks.
-  if (hasReplica(stage)) await settled(stage.host);
+  if (hasReplica(stage)) await settled(stage.host).catch((error: unknown) => found.push(messageOf(error)));
   found.push(...(await lookAt(stage, scenario, id, outcome.ok)));
   const isDone = scenario.again === false && (await stateOf(stage, id)) === scenario.ends.at(-1);
   if (found.length === 0 && !outcome.ok && !isDone) {
