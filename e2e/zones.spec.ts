@@ -34,7 +34,7 @@ test.describe('in another zone than that of the server', () => {
     const invitation = { email: 'zora@example.com', role: 'operator' };
     const { link } = (await call<{ link: string }>('POST', '/api/people/invitations', invitation)).json;
     await page.goto(new URL(link).pathname + new URL(link).search);
-    await page.getByLabel('Name').fill('Zora');
+    await page.getByLabel('Name', { exact: true }).fill('Zora');
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Create the account' }).click();
     await expect(page.getByRole('banner')).toBeVisible();
