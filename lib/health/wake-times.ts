@@ -15,7 +15,10 @@ export interface WakeSummary {
   source: Source | null;
   count: number;
   meanMs: number;
-  /** Interpolated linearly within a bucket; a time above all bounds counts as the last bound. */
+  /**
+   * Interpolated linearly within a bucket, and exact where a single wake is in it; several times above all bounds count
+   * as the last bound.
+   */
   p50Ms: number;
   p99Ms: number;
   /** Not cumulative. `leMs` is null for the bucket above every bound. */
@@ -87,10 +90,14 @@ export class WakeTimeBook {
   #summaryOf(days: readonly WakeBucket[]): WakeSummary | null {
     const [first] = days;
     if (first === undefined) return null;
-    const buckets = [...this.#bounds, null].map((leMs) => ({
-      leMs,
-      count: days.filter(({ boundMs }) => boundMs === leMs).reduce((sum, { count }) => sum + count, 0),
-    }));
+    const filled = [...this.#bounds, null].map((leMs) => {
+      const own = days.filter(({ boundMs }) => boundMs === leMs);
+      return {
+        leMs,
+        count: own.reduce((sum, { count }) => sum + count, 0),
+        sumMs: own.reduce((sum, bucket) => sum + bucket.sumMs, 0),
+      };
+    });
     const count = days.reduce((sum, bucket) => sum + bucket.count, 0);
     const sumMs = days.reduce((sum, bucket) => sum + bucket.sumMs, 0);
     return {
@@ -98,19 +105,23 @@ export class WakeTimeBook {
       source: first.source,
       count,
       meanMs: sumMs / Math.max(1, count),
-      p50Ms: quantile(buckets, 0.5),
-      p99Ms: quantile(buckets, 0.99),
-      buckets,
+      p50Ms: quantile(filled, 0.5),
+      p99Ms: quantile(filled, 0.99),
+      buckets: filled.map(({ leMs, count: inIt }) => ({ leMs, count: inIt })),
     };
   }
 }
 
-/** The quantile `share` (0.5: the median), computed like Prometheus' histogram_quantile. */
-function quantile(buckets: readonly { leMs: number | null; count: number }[], share: number): number {
+/**
+ * The quantile `share` (0.5: the median), computed like Prometheus' histogram_quantile, but that of a single wake is
+ * what it took: the ledger says that too.
+ */
+function quantile(buckets: readonly { leMs: number | null; count: number; sumMs: number }[], share: number): number {
   const rank = share * buckets.reduce((sum, { count }) => sum + count, 0);
   let below = 0;
   let from = 0;
-  for (const { leMs, count } of buckets) {
+  for (const { leMs, count, sumMs } of buckets) {
+    if (count === 1 && below + count >= rank) return sumMs;
     if (count > 0 && below + count >= rank)
       return leMs === null ? from : from + (leMs - from) * ((rank - below) / count);
     below += count;
