@@ -74,3 +74,28 @@ test.describe('without JavaScript', () => {
     await setLists(page, 'reaching-plainly');
   });
 });
+
+test('what may be reached is that of the policy which runs, and what holds from the next start is a press away', async ({
+  page,
+}) => {
+  const { call } = visited();
+  const id = 'later-reaching';
+  await call('PUT', '/api/tenants/later/network', { rules: [{ url: 'https://api.example.com/' }] });
+  await call('POST', '/api/instances', { id, tenant: 'later', policy: 'posix' });
+  await call('POST', `/api/instances/${id}/resume`, {});
+  expect((await call('PATCH', `/api/instances/${id}`, { policy: 'network' })).status).toBe(200);
+  await openSession(page);
+  await page.goto(`/sandboxes/${id}?tab=network`);
+  const allowed = page.locator('#allowed');
+  await expect(allowed).toContainText('Nothing now: its process was started under the policy “posix”.');
+  await expect(allowed.getByRole('heading', { name: 'From its next start' })).toBeVisible();
+  expect(await flaws(page)).toEqual([]);
+  await allowed.getByRole('button', { name: 'Start it anew' }).click();
+  await expect(allowed.getByRole('heading', { name: 'From its next start' })).toHaveCount(0);
+  await expect(allowed.getByRole('listitem')).toHaveText(['GET,HEAD https://api.example.com/']);
+  const { json } = await call<{ running_policy: string; enabled_now: boolean }>('GET', `/api/instances/${id}/network`);
+  expect(json).toMatchObject({ running_policy: 'network', enabled_now: true });
+  await call('POST', `/api/instances/${id}/suspend`, {});
+  await page.reload();
+  await expect(allowed).toContainText('Nothing now: no process of it runs.');
+});

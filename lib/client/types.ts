@@ -862,6 +862,8 @@ export type InstanceNetwork = {
   /** The name of the person or key; null for one without a name, or that is gone. */
   updated_by_name: string | null;
   enabled: boolean;
+  running_policy: string | null;
+  enabled_now: boolean;
   allowed: {
     rules: Array<{
       url: string;

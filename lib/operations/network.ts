@@ -18,6 +18,7 @@ import type { NetworkPolicyRow } from '../registry/network.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { requireInstance } from '../sandboxes/engine.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import { profileOf } from '../workers/protocol/policies.ts';
 import { auditContextOf } from './audit-context.ts';
 
@@ -43,8 +44,9 @@ export function networkOperations(parts: {
   auth: { actors: ActorDirectory };
   /** Writes down what was counted and not written yet. */
   network: { flush(): Promise<void> };
+  sandboxes: Pick<Sandboxes, 'live'>;
 }): NetworkOperations {
-  const { registry, clock, network, auth } = parts;
+  const { registry, clock, network, auth, sandboxes } = parts;
 
   const policyOf = async (row: NetworkPolicyRow | null) => {
     if (row !== null) await auth.actors.load([row.updatedBy]);
@@ -68,9 +70,12 @@ export function networkOperations(parts: {
       registry.network.traffic(row.id, since, SHOWN_HOSTS),
     ]);
     const { sandbox } = NETWORK_DEFAULTS;
+    const running = sandboxes.live(row).runningPolicy;
     return {
       ...(await policyOf(own)),
-      enabled: profileOf(row.policy).capabilities.includes('fetch'),
+      enabled: reaches(row.policy),
+      running_policy: running,
+      enabled_now: running !== null && reaches(running) && reaches(row.policy),
       allowed: {
         rules: allowedByBoth(ofTenant?.rules ?? [], own?.rules ?? null).map(ruleOf),
         requests_per_minute: own?.requestsPerMinute ?? sandbox.requestsPerMinute,
@@ -118,6 +123,11 @@ export function networkOperations(parts: {
       return ofTenant(tenant);
     },
   };
+}
+
+/** Whether what runs under a policy reaches the network at all. */
+function reaches(policy: string): boolean {
+  return profileOf(policy).capabilities.includes('fetch');
 }
 
 /** What a tenant's key may not set, in a sentence; null when it may. */

@@ -344,6 +344,7 @@ function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): Omit<L
     thermal: row.state !== 'active' ? 'cold' : warmSince === null ? 'hot' : 'warm',
     warmSince,
     updated: Math.max(row.updated, runtime?.activity ?? 0),
+    runningPolicy: row.state === 'active' ? (runtime?.policyAtWake ?? row.policy) : null,
     attached: runtime?.attached ?? 0,
     calls: runtime?.calls ?? 0,
     pending: runtime?.pendingOn(row) ?? row.pending?.verb ?? null,

@@ -45,6 +45,8 @@ export class SandboxRuntime {
   lastUse = 0;
   /** Bytes of its file when it was woken last. */
   bytesAtWake = 0;
+  /** The policy that its process was started with. */
+  policyAtWake: string | null = null;
   /** Bytes of writes under way: taken from the quota of the tenant, and perhaps not in the file yet. */
   reserved = 0;
   /** All bytes ever reserved: shows a reservation that came and went meanwhile. */

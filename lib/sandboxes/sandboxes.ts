@@ -61,6 +61,8 @@ export interface LiveStatus {
   warmSince: number | null;
   /** Epoch seconds of the last activity, flushed or not: the idle clock. */
   updated: number;
+  /** The policy that its process was started with; null without one. */
+  runningPolicy: string | null;
   attached: number;
   /** Calls that run or wait. */
   calls: number;

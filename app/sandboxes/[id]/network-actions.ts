@@ -1,7 +1,8 @@
 'use server';
-/** The server action of the Network tab: what the sandbox may reach. */
+/** The server actions of the Network tab: what the sandbox may reach, and a new start, from which a policy holds. */
 import { refresh } from 'next/cache';
 import type { NetworkState } from '#components/network/network-form.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { instanceNetworkInputSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
@@ -23,4 +24,20 @@ export async function setNetwork(bound: string, _previous: NetworkState, form: F
   }
   refresh();
   return { values: null, errors: {}, outcome: { ok: true, says: 'Set. It holds from its next request.' } };
+}
+
+/** Ends its process and starts another one. What runs in it is not ended: then nothing happens. */
+export async function startAnew(bound: string, _previous: ActionOutcome | null): Promise<ActionOutcome> {
+  const id = boundInstanceId(bound);
+  const caller = await requireCaller(`/sandboxes/${id}?tab=network`);
+  const { operations } = getHost();
+  try {
+    await operations.suspend(caller, id, {});
+    await operations.resume(caller, id, {});
+  } catch (error) {
+    refresh();
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
+  }
+  refresh();
+  return { ok: true, says: 'It was started anew: its policy holds now.' };
 }

@@ -7,11 +7,12 @@ import { exactSize } from '#components/ui/amounts.ts';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
+import { RetryForm } from '#components/ui/retry-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance, InstanceNetwork } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { setNetwork } from './network-actions.ts';
+import { setNetwork, startAnew } from './network-actions.ts';
 import { tabAddress } from './tab-names.ts';
 
 const figures = (count: number) => count.toLocaleString('en');
@@ -62,39 +63,80 @@ function Reached({ reached }: Pick<InstanceNetwork, 'reached'>) {
   );
 }
 
+/** What both lists allow. */
+function Allowed({ allowed, tenant }: Pick<InstanceNetwork, 'allowed'> & Pick<Instance, 'tenant'>) {
+  if (allowed.rules.length === 0) {
+    return (
+      <p className="text-ink-2">
+        Nothing: no entry is in both lists.{' '}
+        <Link href={`/tenants/${tenant}#network`} prefetch={false}>
+          The list of {tenant}
+        </Link>
+      </p>
+    );
+  }
+  return (
+    <ul className="grid gap-1">
+      {allowed.rules.map((rule) => (
+        <li key={lineOfRule(rule)}>
+          <code className="[overflow-wrap:anywhere]">{lineOfRule(rule)}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Why it reaches nothing now, and what makes it reach what its lists allow. */
+function Unreached({ caller, instance, network }: { caller: Caller; instance: Instance; network: InstanceNetwork }) {
+  const { id, tenant, policy, name } = instance;
+  const { enabled, running_policy: running } = network;
+  if (!enabled) {
+    return (
+      <p className="mb-3">
+        Nothing: its policy “{policy}” reaches no network.{' '}
+        <Link href={tabAddress(id, 'settings')} prefetch={false}>
+          The policy “network” does
+        </Link>
+        .
+      </p>
+    );
+  }
+  if (running === null) return <p className="mb-3">Nothing now: no process of it runs.</p>;
+  const whyNotStart = whyNot(caller, 'suspend', { tenant });
+  return (
+    <div className="mb-3 grid gap-3">
+      <p>
+        Nothing now: its process was started under the policy “{running}”. The policy “{policy}” holds from its next
+        start.
+      </p>
+      {whyNotStart === null ? (
+        <RetryForm label="Start it anew" name={name ?? id} action={startAnew.bind(null, id)} />
+      ) : (
+        <DisabledAction id="start-anew" label="Start it anew" whyNot={whyNotStart} />
+      )}
+    </div>
+  );
+}
+
 export async function NetworkTab({ caller, instance }: { caller: Caller; instance: Instance }) {
-  const { id, tenant, policy } = instance;
+  const { id, tenant } = instance;
   const network = await getHost().operations.instanceNetwork(caller, id);
-  const { allowed, enabled, reached, rules } = network;
+  const { allowed, enabled, enabled_now: isNow, reached, rules } = network;
   const whyNotSet = whyNot(caller, 'putInstanceNetwork', { tenant });
   return (
     <>
-      <PageSection id="allowed" name="May reach" note="What its list and its tenant’s both allow.">
-        {!enabled && (
-          <p className="mb-3">
-            Its policy “{policy}” reaches no network.{' '}
-            <Link href={tabAddress(id, 'settings')} prefetch={false}>
-              The policy “network” does
-            </Link>
-            .
-          </p>
+      <PageSection
+        id="allowed"
+        name="May reach"
+        note={isNow ? 'Now: what its list and its tenant’s both allow.' : 'What it may reach now, and what it will.'}
+      >
+        {!isNow && <Unreached caller={caller} instance={instance} network={network} />}
+        {!isNow && (
+          <h3 className="mb-2 font-[560]">
+            {enabled ? 'From its next start' : 'Its lists would allow, under the policy “network”'}
+          </h3>
         )}
-        {allowed.rules.length === 0 ? (
-          <p className="text-ink-2">
-            Nothing: no entry is in both lists.{' '}
-            <Link href={`/tenants/${tenant}#network`} prefetch={false}>
-              The list of {tenant}
-            </Link>
-          </p>
-        ) : (
-          <ul className="grid gap-1">
-            {allowed.rules.map((rule) => (
-              <li key={lineOfRule(rule)}>
-                <code className="[overflow-wrap:anywhere]">{lineOfRule(rule)}</code>
-              </li>
-            ))}
-          </ul>
-        )}
+        <Allowed allowed={allowed} tenant={tenant} />
         <p className="mt-3 text-small text-ink-2">
           {figures(allowed.requests_per_minute)} requests a minute, {sizeInWords(network.bytes_today)} of{' '}
           {sizeInWords(allowed.bytes_per_day)} today (UTC).

@@ -1001,6 +1001,8 @@ class InstanceNetwork(TypedDict):
     #: The name of the person or key; null for one without a name, or that is gone.
     updated_by_name: Optional[str]
     enabled: bool
+    running_policy: Optional[str]
+    enabled_now: bool
     allowed: InstanceNetworkAllowed
     bytes_today: int
     since: int

@@ -1,7 +1,7 @@
 /** `network`: what sandboxes may reach, and what they did reach. */
 import type { Command } from 'commander';
 import type { WinterdockClient } from '../../client/client.ts';
-import type { NetworkRule } from '../../contract/schema.ts';
+import type { InstanceNetwork, NetworkRule } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, facts, table } from '../format.ts';
@@ -50,7 +50,7 @@ export function addNetworkCommands(program: Command): void {
         ]);
         const rules = shown.allowed.rules.map(ruleText);
         const head = facts([
-          ['enabled', shown.enabled ? 'yes' : 'no: its policy reaches no network'],
+          ['enabled', enabledInWords(shown)],
           ['own list', shown.rules === null ? 'none, that of its tenant' : `${shown.rules.length} entries`],
           ['a minute', `${shown.allowed.requests_per_minute} requests`],
           ['a day', `${bytesText(shown.bytes_today)} of ${bytesText(shown.allowed.bytes_per_day)}`],
@@ -150,4 +150,10 @@ async function change(
   }
   const plain = edited.map(({ private: _private, ...rule }) => rule);
   return client.putInstanceNetwork(flags.sandbox ?? '', { rules: plain, ...numbers }, { signal });
+}
+
+/** A policy that was changed while a process runs holds from its next start. */
+function enabledInWords({ enabled, enabled_now: now, running_policy: running }: InstanceNetwork): string {
+  if (!enabled) return 'no: its policy reaches no network';
+  return now || running === null ? 'yes' : `from its next start: its process has the policy "${running}"`;
 }

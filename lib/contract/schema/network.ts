@@ -87,6 +87,10 @@ export const instanceNetworkSchema = z
     ...policy,
     /** Whether its policy reaches the network at all. */
     enabled: z.boolean(),
+    /** The policy that its process was started with; null without one. */
+    running_policy: z.string().nullable(),
+    /** Whether it reaches the network now: a policy that was changed since holds from its next start. */
+    enabled_now: z.boolean(),
     /** What it may do: what its list and its tenant's both allow, and the numbers that apply to it alone. */
     allowed: z.object({
       rules: z.array(ruleSchema),

@@ -286,6 +286,7 @@ async function start(
     }
     runtime.process = process;
     runtime.bytesAtWake = row.bytes ?? 0;
+    runtime.policyAtWake = policy;
     runtime.noteUse(now(engine));
     engine.watchProcess(row.id, process);
     if (row.state === 'archived') await runCleanup(engine, row.id, () => removeArchivedFile(engine, row.id));
