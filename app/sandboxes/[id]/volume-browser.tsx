@@ -13,6 +13,7 @@ import type { Caller } from '#lib/auth/caller.ts';
 import type { InstanceId } from '#lib/base/ids.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { isBlocking } from '#lib/lifecycle/words.ts';
 import { VOLUMES } from '#lib/vfs/volumes.ts';
 import { requireCaller } from '../../caller.ts';
@@ -22,6 +23,8 @@ import { type SearchParams, singleValues } from '../../search-params.ts';
 import { createFolder, createTextFile } from './file-actions.ts';
 import { FilePane, FolderPane } from './file-pane.tsx';
 import { SearchForm, SearchHits } from './file-search.tsx';
+import { FaultNotice } from './notices.tsx';
+import { RepairOptions } from './repair-options.tsx';
 import { type FileQuery, parseFileQuery, readVolume } from './volume-reading.ts';
 import { VolumeTab } from './volume-tabs.tsx';
 import { wakeNote, whyUnusable } from './why-not.ts';
@@ -79,7 +82,7 @@ export async function VolumeBrowser({ instance, search }: { instance: Instance; 
   if (refusal !== null) {
     return (
       <PageSection id="inside" name="Inside">
-        <Outcome outcome={{ ok: false, says: refusal, hint: 'What is inside is for support, operators and admins.' }} />
+        <p className="text-ink-2">{refusal} What is inside is for support, operators and admins.</p>
       </PageSection>
     );
   }
@@ -88,6 +91,15 @@ export async function VolumeBrowser({ instance, search }: { instance: Instance; 
   const contents = await read(caller, id, query);
   const note = sourceInWords(instance);
   if ('refused' in contents) {
+    // Looking found it: the head of this page was read before.
+    const found = instance.fault === null ? await getHost().operations.getInstance(caller, id) : instance;
+    if (found.fault !== null && found.fault !== 'error' && instance.fault === null) {
+      return (
+        <FaultNotice instance={found}>
+          <RepairOptions fault={found.fault} instance={found} caller={caller} />
+        </FaultNotice>
+      );
+    }
     return (
       <PageSection id="inside" name="Inside" note={note}>
         <Outcome

@@ -1,6 +1,16 @@
 /** The verification of a file at rest whose stat differs from the record. */
 
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { registryOfTests } from '../../registry/testing/registry-of-tests.ts';
@@ -169,4 +179,21 @@ test('clones of one file have their own identities once they have run, and a fil
   }
   expect(seen.size).toBe(3);
   expect(seen.has(null)).toBe(false);
+});
+
+test('damage that is seen by looking raises the fault at once, and a second look does not raise it again', async () => {
+  const { dock } = at;
+  await dock.create('seen');
+  await dock.put('seen', '/x', 'work');
+  await dock.sandboxes.runPlan('seen', 'suspended', REQUEST);
+  const path = liveFile(dock, 'seen');
+  const bytes = readFileSync(path);
+  bytes.fill(0xff, 4200, 4300);
+  writeFileSync(path, bytes);
+  for (let look = 0; look < 2; look += 1) {
+    await expect(dock.get('seen', '/x')).rejects.toMatchObject({ code: 'corrupt' });
+  }
+  expect(await dock.registry.instances.get('seen')).toMatchObject({ state: 'suspended', fault: 'corrupt' });
+  const { rows } = await dock.registry.ledger.page({ instance: 'seen', type: 'fault.raised' }, 10);
+  expect(rows).toMatchObject([{ reason: 'corrupt', via: 'system' }]);
 });

@@ -5,14 +5,15 @@
  */
 import { join } from 'node:path';
 import { makeFolder, unlinkFile } from '../../base/effects.ts';
-import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
+import { isWinterdockError, publicMessage, WinterdockError } from '../../base/errors.ts';
 import type { FairSlots } from '../../base/fair-slots.ts';
 import { isThere } from '../../base/is-there.ts';
 import { waysOut } from '../../lifecycle/ways-out.ts';
+import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { emptyFolder } from '../../storage/files.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget, VfsCopy } from '../../vfs/types.ts';
-import { absolutePath, type Engine, MEMORY, requireOwnInstance } from '../engine.ts';
+import { absolutePath, type Engine, MEMORY, requireOwnInstance, systemAudit } from '../engine.ts';
 import { settleIfInterrupted } from '../recovery/reconcile.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { CopyOutOptions } from '../sandboxes.ts';
@@ -100,11 +101,11 @@ export function read<R extends ReadRequest>(
   request: R,
 ): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
   type Wanted = Extract<ReadAnswer, { op: R['op'] }>;
-  return leasedNear(engine, runtime, async () => {
+  return seeingDamage(engine, runtime, async (seeing) => {
     // A process that no verb works on has the file open: its row is active.
     const seen = runtime.pending === null ? await runtime.process?.peek(request) : null;
     if (seen) return seen as Wanted;
-    const row = await requireOwnInstance(engine, runtime.id);
+    const row = seeing(await requireOwnInstance(engine, runtime.id));
     const location = locationOf(engine, row);
     if (location === 'memory' && runtime.process !== null) return (await runtime.process.read(request)) as Wanted;
     if (location === 'archive') {
@@ -131,8 +132,8 @@ export async function copyOut(
   path: string,
   { volumes, durable = true }: CopyOutOptions,
 ): Promise<VfsCopy> {
-  const copy = async () => {
-    const row = await requireOwnInstance(engine, runtime.id);
+  const copy = async (seeing: Seeing) => {
+    const row = seeing(await requireOwnInstance(engine, runtime.id));
     if (locationOf(engine, row) === 'memory') {
       throw new WinterdockError(
         'conflict',
@@ -145,7 +146,46 @@ export async function copyOut(
     );
   };
   const { tenant } = await requireOwnInstance(engine, runtime.id);
-  return reading.copyQueue.run(tenant, () => leasedNear(engine, runtime, copy));
+  return reading.copyQueue.run(tenant, () => seeingDamage(engine, runtime, copy));
+}
+
+type Seeing = (row: InstanceRow) => InstanceRow;
+
+/**
+ * As `leasedNear`. A file at rest that turns out to be damaged gets its fault at once, as it would at its next wake:
+ * nobody has to try that to learn it. `look` says by `seeing` which row it looks at.
+ */
+async function seeingDamage<T>(
+  engine: Engine,
+  runtime: SandboxRuntime,
+  look: (seeing: Seeing) => Promise<T>,
+): Promise<T> {
+  const seen: { row: InstanceRow | null } = { row: null };
+  const seeing = (row: InstanceRow): InstanceRow => {
+    seen.row = row;
+    return row;
+  };
+  try {
+    return await leasedNear(engine, runtime, () => look(seeing));
+  } catch (error) {
+    if (isWinterdockError(error) && error.code === 'corrupt' && seen.row !== null) {
+      await noteDamage(engine, seen.row, error);
+    }
+    throw error;
+  }
+}
+
+async function noteDamage(engine: Engine, row: InstanceRow, error: WinterdockError): Promise<void> {
+  const isAtRest = row.state === 'suspended' || row.state === 'frozen' || row.state === 'archived';
+  if (!isAtRest || row.pending !== null || row.fault !== null) return;
+  const reason = publicMessage(error);
+  const line = ledgerEntry(engine, row, systemAudit('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason });
+  try {
+    await engine.registry.instances.setFault(row.id, { fault: 'corrupt', reason }, line, row);
+  } catch (failure) {
+    // Who looks is told of the damage all the same, and the next look or wake raises it.
+    engine.log.warn({ id: row.id, err: failure }, 'damage was seen and not recorded');
+  }
 }
 
 /**
