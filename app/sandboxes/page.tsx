@@ -69,6 +69,15 @@ async function countedTotal(caller: Caller, filters: Readonly<Record<string, str
   return STATES.reduce((sum, one) => (one === 'deleted' ? sum : sum + states[one]), 0);
 }
 
+/** How many deleted ones a search finds too, which no list shows beside others; null when it is not asked. */
+async function deletedTotal(caller: Caller, query: ListQuery | null): Promise<string | null> {
+  if (query?.q === undefined || query.state !== undefined || query.cursor !== undefined) return null;
+  const page = await getHost().operations.listInstances(caller, { ...query, state: 'deleted', limit: 1 });
+  if (page.total === 0) return null;
+  const count = `${page.total.toLocaleString('en')}${page.totalIsExact ? '' : '+'}`;
+  return `${count} deleted ${count === '1' ? 'matches' : 'match'}`;
+}
+
 export default async function Sandboxes({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const asTyped = addressOfTerms(await searchParams);
   if (asTyped !== null) redirect(asTyped);
@@ -82,10 +91,11 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
   const place = { path: LIST_PATH, filters, cursor: values.cursor };
   // With an invalid filter nothing is shown: bulk actions would apply to everything that is listed.
   const wrong = query === null;
-  const [page, exactTotal, jar] = await Promise.all([
+  const [page, exactTotal, jar, deleted] = await Promise.all([
     query === null ? NO_PAGE : readListPage(place, () => operations.listInstances(caller, query)),
     wrong ? null : countedTotal(caller, filters),
     cookies(),
+    deletedTotal(caller, query),
   ]);
   const settings = parseListSettings(jar.get(listCookie(cookieRules(config)))?.value);
   const filtered = Object.keys(narrowing(filters)).length > 0;
@@ -103,6 +113,14 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
           {wrong ? 'Sandboxes' : `${words} ${page.total === 1 ? 'sandbox' : 'sandboxes'}`}
           {filtered && !wrong && <span className="quiet"> that {page.total === 1 ? 'matches' : 'match'}</span>}
         </h1>
+        {deleted !== null && (
+          <p className="mt-2">
+            <Link href={addressWith(LIST_PATH, { ...kept, state: 'deleted' })} prefetch={false}>
+              {deleted}
+            </Link>
+            <span className="text-ink-2">: its ledger and its snapshots are there.</span>
+          </p>
+        )}
       </div>
       {mayCreate && (
         <WithCall

@@ -59,6 +59,22 @@ export function useSandboxes(typed: string) {
   };
 }
 
+/** How many tombstones are shown. */
+const DELETED = 3;
+
+/** Deleted sandboxes that match the text: at most a few, and none while the field is empty. */
+export function useTombstones(typed: string) {
+  const settled = useSettled(typed.trim());
+  const { data = [] } = useQuery({
+    queryKey: ['palette', 'deleted', settled],
+    queryFn: async ({ signal }) =>
+      (await api.listInstances({ limit: DELETED, q: settled, state: 'deleted' }, { signal })).items,
+    enabled: settled !== '',
+    staleTime: 10_000,
+  });
+  return data;
+}
+
 interface Named {
   name: string;
   detail: string;

@@ -1,11 +1,23 @@
 'use client';
 /** The palette's first step: find anything that has a name or an address, or act on the sandbox of the open page. */
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { parseAct } from './acts.ts';
+import { moveGroups } from './choice-items.ts';
 import { Chooser, KeyHints } from './chooser.tsx';
-import { useNames, useSandboxes } from './data.ts';
-import { type PaletteAction, type PaletteItem, pageItems, recentItems, sandboxItems } from './items.ts';
+import { useNames, useSandboxes, useTombstones } from './data.ts';
+import {
+  itemsHere,
+  type PaletteAction,
+  type PaletteItem,
+  pageItems,
+  pastedSandbox,
+  recentItems,
+  sandboxItems,
+  tombstoneItems,
+} from './items.ts';
+import type { LoadSandbox } from './move-step.tsx';
 import { readRecent } from './recent.ts';
 
 /** The tenant that `tenant acme` or `go to tenant acme` asks for. */
@@ -30,6 +42,7 @@ function missing(typed: string, tenant: string | null, shown: { names: number; s
 export function FindStep({
   actor,
   here,
+  ask,
   typed,
   entered,
   forTerminal,
@@ -40,6 +53,8 @@ export function FindStep({
   actor: string;
   /** The sandbox of the open page. */
   here: string | null;
+  /** Reads that one with its moves. */
+  ask: LoadSandbox;
   typed: string;
   /** Enter was pressed before the list was there. */
   entered: boolean;
@@ -49,9 +64,19 @@ export function FindStep({
   onAction: (action: PaletteAction, directly: boolean) => void;
 }) {
   const [recent] = useState(() => readRecent(actor));
-  const { found, more, readMore, fresh, failed } = useSandboxes(typed);
+  const pasted = pastedSandbox(typed);
+  const wanted = pasted?.id ?? typed;
+  const { found, more, readMore, fresh, failed } = useSandboxes(wanted);
+  const deleted = useTombstones(forTerminal ? '' : wanted);
+  const isHere = here !== null && !forTerminal;
+  const { data: choice, isPending } = useQuery({
+    queryKey: ['palette', 'here', here],
+    queryFn: () => ask(here ?? ''),
+    enabled: isHere,
+    staleTime: 0,
+  });
   const tenant = tenantIn(typed);
-  const names = useNames(tenant ?? typed).filter(
+  const names = useNames(tenant ?? wanted).filter(
     ({ detail }) => !forTerminal && (tenant === null || detail === 'tenant'),
   );
   const recents = recentItems(recent, typed).map((item) => {
@@ -67,11 +92,22 @@ export function FindStep({
     forTerminal || here === null || parseAct(typed) === null
       ? []
       : [{ value: 'here', name: typed.trim(), detail: here, action: { kind: 'choose', id: here, typed } }];
+  const own: PaletteItem[] =
+    here === null || choice === undefined || choice === null || acts.length > 0
+      ? []
+      : itemsHere(here, moveGroups(choice, typed));
+  const address: PaletteItem[] =
+    pasted === null || forTerminal
+      ? []
+      : [{ value: 'address', name: pasted.id, detail: pasted.href, action: { kind: 'go', href: pasted.href } }];
   const groups = [
+    { name: 'This address', items: address },
     { name: 'Do to this sandbox', items: acts },
+    { name: 'This sandbox', items: own },
     ...(begun ? [places] : []),
     { name: 'Looked at before', items: recents },
     { name: 'Sandboxes', items: sandboxItems(others, more) },
+    { name: deleted.length === 1 ? '1 deleted matches' : 'Deleted ones that match', items: tombstoneItems(deleted) },
     {
       name: 'Names',
       items: names.map(({ name, detail, href }): PaletteItem => {
@@ -80,7 +116,8 @@ export function FindStep({
     },
     ...(begun ? [] : [places]),
   ].filter(({ items }) => items.length > 0);
-  const shown = { names: names.length, sandboxes: recents.length + found.length, all: groups.length };
+  const sandboxes = recents.length + found.length + deleted.length;
+  const shown = { names: names.length, sandboxes, all: groups.length };
   const says = fresh && !failed ? missing(typed, tenant, shown) : null;
   return (
     <Chooser
@@ -88,7 +125,8 @@ export function FindStep({
       onType={onType}
       placeholder={forTerminal ? 'Find the sandbox whose terminal to open' : 'Find a sandbox, a tenant or a page'}
       groups={groups}
-      fresh={fresh}
+      // Enter chooses nothing that another item then stands before.
+      fresh={fresh && !(isHere && isPending)}
       entered={entered}
       onChoose={(action, directly) => (action.kind === 'more' ? readMore() : onAction(action, directly))}
     >

@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
 import { parseAct, parseLength } from './acts.ts';
 import { moveGroups } from './choice-items.ts';
-import { matches, pageItems, recentItems, type SandboxChoice, sandboxItems } from './items.ts';
+import {
+  itemsHere,
+  matches,
+  pageItems,
+  pastedSandbox,
+  recentItems,
+  type SandboxChoice,
+  sandboxItems,
+  tombstoneItems,
+} from './items.ts';
 
 const sandbox = {
   id: 'night-crawler',
@@ -75,6 +84,7 @@ test('the terminal of a sandbox opens over the page, where commands may be run',
 
 test('every item has a unique value', () => {
   const all = [...sandboxItems([sandbox], true), ...recentItems([sandbox], ''), ...pageItems(''), ...itemsOf('')];
+  all.push(...itemsHere('night-crawler', moveGroups(chosen, '')), ...tombstoneItems([sandbox]));
   expect(new Set(all.map(({ value }) => value)).size).toBe(all.length);
 });
 
@@ -101,4 +111,36 @@ test('a line that names no act is none', () => {
   expect(['hold', 'hold tight', 'holding 2h', 'keep', 'executive', 'snap'].map(parseAct)).toEqual(Array(6).fill(null));
   expect(['2h', '90 min', '1 day', '0h', '2 fortnights'].map(parseLength)).toEqual([7200, 5400, 86_400, null, null]);
   expect(parseAct('$ ls')).toEqual({ kind: 'run', command: 'ls' });
+});
+
+test('the address of a sandbox that was pasted leads there, of whichever server it is', () => {
+  const at = (typed: string) => pastedSandbox(typed);
+  expect(at('https://dock.example.com/sandboxes/night-crawler')).toEqual({
+    id: 'night-crawler',
+    href: '/sandboxes/night-crawler',
+  });
+  expect(at(' http://localhost:4000/sandboxes/a1?tab=ledger#parts ')).toEqual({
+    id: 'a1',
+    href: '/sandboxes/a1?tab=ledger#parts',
+  });
+  expect(at('/sandboxes/a1')).toEqual({ id: 'a1', href: '/sandboxes/a1' });
+  for (const typed of ['night-crawler', 'https://dock.example.com/tenants/a', '/sandboxes/a b', '/sandboxes/']) {
+    expect(at(typed)).toBeNull();
+  }
+});
+
+test('on its page a sandbox is acted on by the first step: what is open to it, and nothing that is not', () => {
+  const here = itemsHere('night-crawler', moveGroups(chosen, ''));
+  expect(here.find(({ name }) => name === 'Resume')?.action).toEqual({
+    kind: 'choose',
+    id: 'night-crawler',
+    item: 'move resume',
+  });
+  expect(here.find(({ name }) => name === 'Ledger')?.action).toMatchObject({ kind: 'go' });
+  expect(here.some(({ name }) => name === 'Suspend')).toBe(false);
+});
+
+test('themes and parts of the settings are found by their names', () => {
+  expect(pageItems('night')).toMatchObject([{ action: { kind: 'theme', theme: 'dark' } }]);
+  expect(pageItems('time zone')).toMatchObject([{ action: { kind: 'go', href: '/settings#zone' } }]);
 });

@@ -1,7 +1,7 @@
 /** The palette's items: pages and sandboxes. Pure. */
 import type { Instance } from '#lib/contract/schema.ts';
 import type { MoveOffer } from '../sandbox/moves.tsx';
-import { MAIN_NAV, OTHER_PAGES, SETTINGS_NAV, TOOL_NAV } from '../ui/nav-items.ts';
+import { MAIN_NAV, OTHER_PAGES, SETTINGS_NAV, SETTINGS_PARTS, TOOL_NAV } from '../ui/nav-items.ts';
 import type { ActRefusals, SandboxAct } from './acts.ts';
 
 /** A sandbox as the palette shows it. */
@@ -31,8 +31,8 @@ export interface RecentSandbox {
 
 export type PaletteAction =
   | { kind: 'go'; href: string }
-  /** `typed`: an act that is chosen at once. */
-  | { kind: 'choose'; id: string; typed?: string }
+  /** `typed`: an act that is chosen at once; `item`: one of what can be done with it, likewise. */
+  | { kind: 'choose'; id: string; typed?: string; item?: string }
   | { kind: 'move'; offer: MoveOffer }
   /** `reason`: one that was typed already. */
   | { kind: 'reason'; offer: MoveOffer; reason?: string }
@@ -40,6 +40,8 @@ export type PaletteAction =
   /** Runs a command in the sandbox, or asks for one when it is empty. */
   | { kind: 'run'; command: string }
   | { kind: 'calls' }
+  /** Presses the footer's button of that name. */
+  | { kind: 'theme'; theme: string }
   /** Opens a terminal over the page. */
   | { kind: 'terminal' }
   | { kind: 'more' }
@@ -77,10 +79,38 @@ export function pageItem(href: string, name: string, detail?: string): PaletteIt
   return { value: `go ${href}`, name, detail, action: { kind: 'go', href } };
 }
 
+/** By the values of the footer's buttons. */
+const THEMES = [
+  { theme: 'light', name: 'Look: Paper' },
+  { theme: 'dark', name: 'Look: Night' },
+  { theme: 'system', name: 'Look: as the system' },
+] as const;
+
+/** An address of a sandbox's page that was pasted, of this server or of another of the same: its id, and where it leads. */
+export function pastedSandbox(typed: string): { id: string; href: string } | null {
+  const text = typed.trim();
+  const path = /^https?:\/\/[^/\s]+(\/\S*)$/i.exec(text)?.[1] ?? (/^\/\S+$/.test(text) ? text : null);
+  const id = path === null ? undefined : /^\/sandboxes\/([A-Za-z0-9_-]{1,63})(?=[/?#]|$)/.exec(path)?.[1];
+  return id === undefined || path === null ? null : { id, href: path };
+}
+
+/** What can be done with the sandbox of the open page: each is chosen there and then. */
+export function itemsHere(id: string, groups: readonly PaletteGroup[]): PaletteItem[] {
+  return groups.flatMap(({ items }) =>
+    items.flatMap((item): PaletteItem[] => {
+      const { action, value } = item;
+      if (action === null) return [];
+      const isWhole = action.kind === 'go' || action.kind === 'terminal';
+      return [{ ...item, value: `here ${value}`, action: isWhole ? action : { kind: 'choose', id, item: value } }];
+    }),
+  );
+}
+
 /** The pages that match, and the actions that work on every page. `here`: the sandbox of the open one. */
 export function pageItems(typed: string, here: string | null = null): PaletteItem[] {
-  const pages = [...MAIN_NAV, ...OTHER_PAGES, ...TOOL_NAV, ...SETTINGS_NAV.filter(({ exact }) => exact !== true)].map(
-    ({ href, name }) => pageItem(href, name, href),
+  const settings = [...SETTINGS_NAV.filter(({ exact }) => exact !== true), ...SETTINGS_PARTS];
+  const pages = [...MAIN_NAV, ...OTHER_PAGES, ...TOOL_NAV, ...settings].map(({ href, name }) =>
+    pageItem(href, name, href),
   );
   const actions: PaletteItem[] = [
     pageItem('/sandboxes#new', 'New sandbox'),
@@ -92,8 +122,27 @@ export function pageItems(typed: string, here: string | null = null): PaletteIte
     },
     { value: 'sheet', name: 'Shortcuts', detail: '?', action: { kind: 'sheet' } },
     { value: 'calls', name: 'Show the calls that buttons make', detail: 'c', action: { kind: 'calls' } },
+    ...THEMES.map(
+      ({ theme, name }): PaletteItem => ({
+        value: `theme ${theme}`,
+        name,
+        detail: 'theme, in this browser',
+        action: { kind: 'theme', theme },
+      }),
+    ),
   ];
   return [...pages, ...actions].filter(({ name, detail }) => matches(typed, `${name} ${detail ?? ''}`));
+}
+
+/** Deleted sandboxes that match: what is left of each is its ledger. */
+export function tombstoneItems(found: readonly PaletteSandbox[]): PaletteItem[] {
+  return found.map((sandbox) => ({
+    value: `deleted ${sandbox.id}`,
+    name: sandbox.name ?? sandbox.id,
+    detail: [...(sandbox.name === null ? [] : [sandbox.id]), sandbox.tenant].join(' · '),
+    sandbox,
+    action: { kind: 'go', href: `/sandboxes/${sandbox.id}` },
+  }));
 }
 
 /** The sandboxes found, and an item that loads more where there are more. */

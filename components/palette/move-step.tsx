@@ -9,11 +9,17 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import type { SandboxAct } from './acts.ts';
 import { moveGroups } from './choice-items.ts';
 import { Chooser, KeyHints } from './chooser.tsx';
-import type { PaletteSandbox, SandboxChoice } from './items.ts';
+import type { PaletteGroup, PaletteSandbox, SandboxChoice } from './items.ts';
 import { RunStep } from './run-step.tsx';
 
 /** The server action that reads a sandbox and its moves; null: there is no such sandbox. */
 export type LoadSandbox = (id: string) => Promise<SandboxChoice | null>;
+
+function onlyOf(groups: readonly PaletteGroup[], value: string): PaletteGroup[] {
+  return groups
+    .map(({ name, items }) => ({ name, items: items.filter((item) => item.value === value) }))
+    .filter(({ items }) => items.length > 0);
+}
 
 function Reason({ name, onGive }: { name: string; onGive: (reason: string) => void }) {
   return (
@@ -48,6 +54,7 @@ function Reason({ name, onGive }: { name: string; onGive: (reason: string) => vo
 export function MoveStep({
   id,
   typed: first = '',
+  item,
   ask,
   onGo,
   onTerminal,
@@ -58,6 +65,8 @@ export function MoveStep({
   id: string;
   /** An act that was typed already: it is chosen at once. */
   typed?: string;
+  /** One of what can be done, by its value: it is chosen at once. */
+  item?: string;
   ask: LoadSandbox;
   onGo: (href: string) => void;
   /** Opens its terminal over the page. */
@@ -85,7 +94,10 @@ export function MoveStep({
   }
   const sandbox = data?.sandbox;
   const name = sandbox?.name ?? id;
-  const groups = data === undefined || data === null ? [] : moveGroups(data, typed);
+  const all = data === undefined || data === null ? [] : moveGroups(data, typed);
+  // What was chosen on the first step comes alone, until something is typed.
+  const isOne = item !== undefined && typed === '';
+  const groups = isOne ? onlyOf(all, item) : all;
   const run = (offer: MoveOffer, why: string) => {
     if (sandbox === undefined) return;
     setBusy(offer);
@@ -116,7 +128,7 @@ export function MoveStep({
           placeholder={`What to do with ${name}`}
           groups={groups}
           fresh={!isPending}
-          entered={first !== '' && typed === first}
+          entered={isOne || (first !== '' && typed === first)}
           onChoose={(action) => {
             if (action.kind === 'go') onGo(action.href);
             else if (action.kind === 'terminal') onTerminal();

@@ -38,6 +38,11 @@ function sandboxAt(pathname: string): string | null {
   return /^\/sandboxes\/([^/]+)$/.exec(pathname)?.[1] ?? null;
 }
 
+/** The choice of a theme is the footer's, on every page. */
+function pressTheme(theme: string): void {
+  document.querySelector<HTMLButtonElement>(`footer button[name="theme"][value="${theme}"]`)?.click();
+}
+
 /** Makes a move and reports in a toast how it ended. `here`: the address of the page that is open. */
 async function moveAndReport(
   move: MakeMove,
@@ -73,7 +78,7 @@ function PaletteSteps({ actor, ask, move, start, close, onSheet, onCalls, onTerm
   const pathname = usePathname();
   const [typed, setTyped] = useState(start.typed);
   const [entered, setEntered] = useState(start.entered);
-  const [chosen, setChosen] = useState<{ id: string; typed?: string } | null>(null);
+  const [chosen, setChosen] = useState<{ id: string; typed?: string; item?: string } | null>(null);
   const open = useRef(true);
   useEffect(() => {
     open.current = true;
@@ -100,6 +105,7 @@ function PaletteSteps({ actor, ask, move, start, close, onSheet, onCalls, onTerm
       <MoveStep
         id={chosen.id}
         typed={chosen.typed}
+        item={chosen.item}
         ask={ask}
         onGo={go}
         onTerminal={() => openTerminal(chosen.id)}
@@ -120,6 +126,7 @@ function PaletteSteps({ actor, ask, move, start, close, onSheet, onCalls, onTerm
     <FindStep
       actor={actor}
       here={sandboxAt(pathname)}
+      ask={ask}
       typed={typed}
       entered={entered}
       forTerminal={start.forTerminal}
@@ -131,7 +138,10 @@ function PaletteSteps({ actor, ask, move, start, close, onSheet, onCalls, onTerm
         else if (action.kind === 'terminal') openTerminal();
         else if (action.kind === 'choose' && directly) go(`/sandboxes/${action.id}`);
         else if (action.kind === 'choose') setChosen(action);
-        else if (action.kind === 'sheet') {
+        else if (action.kind === 'theme') {
+          close();
+          pressTheme(action.theme);
+        } else if (action.kind === 'sheet') {
           close();
           onSheet();
         } else if (action.kind === 'calls') {

@@ -29,10 +29,24 @@ export const TOOL_NAV: readonly NavItem[] = [
 
 /** Pages without an item in the navigation. */
 export const OTHER_PAGES: readonly NavItem[] = [
+  { href: '/attention', name: 'Attention', key: 'n' },
   { href: '/blueprints', name: 'Blueprints' },
   { href: '/shares', name: 'Shares' },
   { href: '/workbooks', name: 'Workbooks' },
   { href: '/jobs', name: 'Jobs' },
+];
+
+/** Parts of the settings that somebody looks for by their own name. */
+export const SETTINGS_PARTS: readonly NavItem[] = [
+  { href: '/settings#zone', name: 'Time zone' },
+  { href: '/settings#password', name: 'Password' },
+  { href: '/settings#sessions', name: 'Sessions' },
+  { href: '/settings/people#invite', name: 'Invite a person' },
+  { href: '/settings/keys#make', name: 'Make a key' },
+  { href: '/settings/webhooks#make', name: 'Set up a webhook' },
+  { href: '/settings/backups#schedule', name: 'Schedule of backups' },
+  { href: '/settings/storage#replica', name: 'Replica' },
+  { href: '/settings/storage#kept', name: 'What is kept how long' },
 ];
 
 /** The tabs of the settings. */
