@@ -110,6 +110,10 @@ test('an empty server makes an example in one press, and shows the same in curl'
   await page.getByRole('button', { name: /^Make the example/ }).click();
   await expect(page).toHaveURL(/\/sandboxes\/first-steps$/);
   await expect(headline(page)).toContainText('Awake');
+  // The page before is not what an empty server shows.
+  await page.goBack();
+  await expect(page.getByRole('button', { name: /^Make the example/ })).toHaveCount(0);
+  await page.goForward();
   await page.locator('.tree').getByText('totals.txt').click();
   await expect(page.locator('figure')).toContainText('ada 165');
   await page.goto('/snapshots');

@@ -1,6 +1,7 @@
 /** What an empty server offers: an example in one press, and the same in curl. */
 import { headers } from 'next/headers';
 import Link from 'next/link';
+import { LeaveWhenAny } from '#components/live/counts.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { SCROLLABLE } from '#components/ui/scrollable.ts';
 import type { Caller } from '#lib/auth/caller.ts';
@@ -21,6 +22,7 @@ export async function FirstUse({ caller }: { caller: Caller }) {
   if (!mayDo(caller, 'createInstance')) {
     return (
       <PageSection id="begin" name="Begin">
+        <LeaveWhenAny />
         <p>No sandbox has been created yet.</p>
       </PageSection>
     );
@@ -28,6 +30,7 @@ export async function FirstUse({ caller }: { caller: Caller }) {
   const tenant = caller.tenants?.[0] ?? FIRST_TENANT;
   return (
     <>
+      <LeaveWhenAny />
       <PageSection id="begin" name="Begin" note="One press, and there is something to look at.">
         <p className="mb-4 max-w-xl">
           No sandbox has been created yet. The example is a tenant, <code>{tenant}</code>, with one sandbox: a few

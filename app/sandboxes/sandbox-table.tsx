@@ -15,7 +15,7 @@ const LABELS_SHOWN = 3;
 function Labels({ labels }: { labels: Readonly<Record<string, string>> }) {
   const entries = Object.entries(labels);
   return (
-    <span className="flex flex-wrap gap-1.5">
+    <span className="wraps flex flex-wrap gap-1.5">
       {entries.slice(0, LABELS_SHOWN).map(([key, value]) => (
         <Link
           key={key}
@@ -32,14 +32,14 @@ function Labels({ labels }: { labels: Readonly<Record<string, string>> }) {
   );
 }
 
-/** `compact`: name and id on one line, where there is room. */
+/** `compact`: name and id on one line, both cut where there is no room. */
 function Who({ instance, compact }: { instance: Instance; compact: boolean }) {
   return (
-    <>
+    <span className={compact ? 'md:flex md:min-w-0 md:items-baseline md:gap-2' : undefined}>
       <Link
         href={`/sandboxes/${instance.id}`}
         prefetch={false}
-        className={`${compact ? 'max-xl:line-clamp-2' : 'line-clamp-2'} font-[540] [overflow-wrap:anywhere] ${instance.state === 'deleted' ? 'line-through' : ''}`}
+        className={`${compact ? 'max-md:line-clamp-2 md:max-w-full md:flex-none md:truncate' : 'line-clamp-2'} font-[540] [overflow-wrap:anywhere] ${instance.state === 'deleted' ? 'line-through' : ''}`}
         title={instance.name ?? undefined}
       >
         {instance.name ?? instance.id}
@@ -47,12 +47,12 @@ function Who({ instance, compact }: { instance: Instance; compact: boolean }) {
       </Link>
       {instance.name !== null && (
         <code
-          className={`text-[0.75rem] text-ink-3 [overflow-wrap:anywhere] ${compact ? 'block xl:ml-2 xl:inline' : 'mt-0.5 block'}`}
+          className={`mt-0.5 block text-[0.75rem] text-ink-3 [overflow-wrap:anywhere] ${compact ? 'md:mt-0 md:min-w-0 md:truncate' : ''}`}
         >
           {instance.id}
         </code>
       )}
-    </>
+    </span>
   );
 }
 
@@ -66,7 +66,7 @@ interface Column {
 
 const CELLS: Readonly<Record<ColumnName, Column>> = {
   where: {
-    className: 'max-md:col-span-full xl:min-w-[17rem]',
+    className: 'max-md:col-span-full xl:min-w-[17rem] cell-where',
     cell: (instance, rendered) => <RowStatus instance={instance} rendered={rendered} />,
   },
   idle: {
@@ -86,7 +86,7 @@ const CELLS: Readonly<Record<ColumnName, Column>> = {
     ),
   },
   labels: {
-    className: 'max-md:col-span-full max-md:order-6 md:max-lg:hidden',
+    className: 'max-md:col-span-full max-md:order-6 md:max-lg:hidden cell-labels',
     headClassName: 'md:max-lg:hidden',
     cell: ({ labels }) => Object.keys(labels).length > 0 && <Labels labels={labels} />,
   },
@@ -128,7 +128,7 @@ export function SandboxTable({
   choose?: string;
 }) {
   return (
-    <table className={`ledger ledger-cards ${density === 'compact' ? 'md:[&_td]:py-1' : ''}`}>
+    <table className={`ledger ledger-cards ${density === 'compact' ? 'one-line' : ''}`}>
       <thead>
         <tr>
           {choose !== undefined && (
@@ -160,7 +160,7 @@ export function SandboxTable({
               </td>
             )}
             <td
-              className={`${choose === undefined ? 'max-md:col-span-full' : 'max-md:col-start-1'} max-md:order-first md:w-[22%] md:max-w-80`}
+              className={`${choose === undefined ? 'max-md:col-span-full' : 'max-md:col-start-1'} max-md:order-first md:w-[22%] md:max-w-80 cell-who`}
             >
               <Who instance={instance} compact={density === 'compact'} />
             </td>

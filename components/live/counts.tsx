@@ -1,5 +1,6 @@
 'use client';
-import type { ReactNode } from 'react';
+import { useRouter } from 'next/navigation';
+import { type ReactNode, useEffect } from 'react';
 import { STATES } from '#lib/lifecycle/states.ts';
 import { countsInWords } from '../sandbox/count-words.ts';
 /** Live counts of the whole server. */
@@ -31,4 +32,17 @@ export function LiveDiagram({
   const changed = warmCount !== warm || STATES.some((state) => counts[state] !== states[state]);
   const Diagram = useLoaded(changed, loadDiagram);
   return Diagram === null ? children : <Diagram counts={counts} warm={warmCount} rendered={rendered} />;
+}
+
+const NONE = Object.fromEntries(STATES.map((state) => [state, 0])) as States;
+
+/** On a page for a server without sandboxes: has it rendered again when there are some, as after Back. */
+export function LeaveWhenAny() {
+  const router = useRouter();
+  const counts = useStateCounts(NONE);
+  const isAny = STATES.some((state) => counts[state] > 0);
+  useEffect(() => {
+    if (isAny) router.refresh();
+  }, [isAny, router]);
+  return null;
 }

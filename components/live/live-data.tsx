@@ -32,6 +32,9 @@ interface Moment {
 /** The cache of a signed-in visit. Where nobody is signed in nothing is live. */
 export const CacheContext = createContext(new LiveCache());
 
+/** Told when a page appears, with the ledger's newest line before it was read. */
+export const ShownContext = createContext<(asOf: number) => void>(() => {});
+
 const MomentContext = createContext<Moment>({ asOf: -1, rendered: 0 });
 
 /**
@@ -39,6 +42,8 @@ const MomentContext = createContext<Moment>({ asOf: -1, rendered: 0 });
  * seconds.
  */
 export function AsOf({ asOf, rendered, children }: Moment & { children: ReactNode }) {
+  const shown = use(ShownContext);
+  useEffect(() => shown(asOf), [shown, asOf]);
   return <MomentContext value={{ asOf, rendered }}>{children}</MomentContext>;
 }
 

@@ -4,14 +4,14 @@
  * of the page again when a line makes it stale.
  */
 import { usePathname, useSearchParams } from 'next/navigation';
-import { createContext, type ReactNode, use, useEffect, useRef, useState } from 'react';
+import { createContext, type ReactNode, use, useCallback, useEffect, useRef, useState } from 'react';
 import type { Event, Job } from '#lib/contract/schema.ts';
 import { useZone } from '../ui/zone.tsx';
 import { secondOfDay } from '../ui/zones.ts';
-import { addLines, applyChanges, instanceKey, jobKey } from './cache.ts';
+import { addLines, applyChanges, instanceKey, jobKey, linesKey } from './cache.ts';
 import { emitLedgerLine } from './ledger-listener.ts';
 import { LiveCache } from './live-cache.ts';
-import { CacheContext } from './live-data.tsx';
+import { CacheContext, ShownContext } from './live-data.tsx';
 import { jobUrgency, runUrgency, urgencyOf } from './refresh-urgency.ts';
 import { suspectServer } from './server-reach.ts';
 import { openSharedStream } from './shared-stream.ts';
@@ -75,6 +75,14 @@ export function LiveProvider({ after, children }: { after: number; children: Rea
     onGap: () => render(['now']),
   };
 
+  // A page that was kept, as for Back, is older than what has happened since.
+  const missed = useRef<(asOf: number) => void>(undefined);
+  missed.current = (asOf) => {
+    const since = (cache.get<Event[]>(linesKey) ?? []).filter(({ seq }) => seq > asOf);
+    if (since.length > 0) render(since.map((event) => urgencyOf(event, page)));
+  };
+  const shown = useCallback((asOf: number) => missed.current?.(asOf), []);
+
   useEffect(() => () => lines.stop(), [lines]);
   const start = useRef(after);
   useEffect(
@@ -90,7 +98,9 @@ export function LiveProvider({ after, children }: { after: number; children: Rea
 
   return (
     <StatusContext value={status}>
-      <CacheContext value={cache}>{children}</CacheContext>
+      <CacheContext value={cache}>
+        <ShownContext value={shown}>{children}</ShownContext>
+      </CacheContext>
     </StatusContext>
   );
 }
@@ -131,21 +141,22 @@ export function ConnectionStatus({ rendered }: { rendered: string }) {
   }
   return (
     <span className="inline-flex items-center gap-1.5 text-small text-ink-2" role="status">
-      <Sign well={status.is === 'live'} />
+      {status.is !== 'out' && <Sign well={status.is === 'live'} />}
       {status.is === 'live' && 'live'}
       {status.is === 'behind' && (
-        <span className="relative">
+        <span title={`Reconnecting since ${secondOfDay(status.since / 1000, zone)}`}>
           behind
-          <span className="absolute top-full right-0 text-[0.75rem] whitespace-nowrap text-ink-3 max-md:sr-only">
-            <span className="sr-only">, </span>reconnecting since {secondOfDay(status.since / 1000, zone)}
-          </span>
+          <span className="sr-only">, reconnecting since {secondOfDay(status.since / 1000, zone)}</span>
         </span>
       )}
       {status.is === 'out' && (
-        <span>
-          <span className="max-md:sr-only">signed out, </span>
-          <a href={`/signin?to=${encodeURIComponent(pathname)}`}>sign in again</a>
-        </span>
+        <a
+          href={`/signin?to=${encodeURIComponent(pathname)}`}
+          title="You are signed out: what is shown is not followed any more"
+          className="whitespace-nowrap"
+        >
+          <span className="sr-only">signed out, </span>sign in<span className="max-md:sr-only"> again</span>
+        </a>
       )}
     </span>
   );

@@ -22,7 +22,7 @@ interface Props {
 export function RowStatus({ instance, rendered }: Props) {
   const row = useStreamedInstance(instance, rendered);
   return (
-    <span className="inline-flex items-baseline gap-2">
+    <span className="inline-flex max-w-full items-baseline gap-2">
       <StateMark
         state={row.state}
         fault={row.fault}
@@ -30,7 +30,7 @@ export function RowStatus({ instance, rendered }: Props) {
         size={15}
         className="flex-none translate-y-[0.1875rem]"
       />
-      <span>
+      <span className="min-w-0 overflow-hidden text-ellipsis">
         <Headline instance={row} rendered={rendered} />
       </span>
     </span>

@@ -8,6 +8,7 @@ import { RememberVisit } from '#components/palette/recent-visits.tsx';
 import { Tabs } from '#components/ui/tabs.tsx';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { type InstanceId, isInstanceId } from '#lib/base/ids.ts';
+import { mayDo } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { currentCaller, ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
@@ -25,7 +26,7 @@ import { SchedulesTab } from './schedules-tab.tsx';
 import { SettingsTab } from './settings-tab.tsx';
 import { SharesTab } from './shares-tab.tsx';
 import { SnapshotsTab } from './snapshots-tab.tsx';
-import { TABS, tabAddress, tabOf } from './tab-names.ts';
+import { firstTab, TABS, tabAddress, tabOf } from './tab-names.ts';
 import { TerminalTab } from './terminal-tab.tsx';
 import { TimeTab } from './time-tab.tsx';
 import { WorkbookTab } from './workbook-tab.tsx';
@@ -67,7 +68,8 @@ export default async function Sandbox({ params, searchParams }: Props) {
   if (instance === null) notFound();
   if (instance === 'gone') return <DeletedSandbox id={id} />;
   const search = await searchParams;
-  const tab = tabOf(search);
+  const first = firstTab(search, mayDo(caller, 'volumes'));
+  const tab = tabOf(search, first);
   const rendered = renderedAt();
   return (
     <AsOf asOf={await ledgerSeq()} rendered={rendered}>
@@ -76,7 +78,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
       <Tabs
         id="parts"
         label="Parts of this sandbox"
-        tabs={TABS.map(({ name, key }) => ({ name, href: tabAddress(id, key), current: key === tab }))}
+        tabs={TABS.map(({ name, key }) => ({ name, href: tabAddress(id, key, first), current: key === tab }))}
       />
       <div className="tabbed">
         <InterruptedNotice instance={instance} rendered={rendered}>
@@ -85,10 +87,10 @@ export default async function Sandbox({ params, searchParams }: Props) {
         <FaultNotice instance={instance}>
           {instance.fault !== null &&
             instance.fault !== 'error' &&
-            (tab === 'files' ? (
+            (tab === first ? (
               <RepairOptions fault={instance.fault} instance={instance} caller={caller} />
             ) : (
-              <Link href={tabAddress(id, 'files')} prefetch={false}>
+              <Link href={tabAddress(id, first, first)} prefetch={false}>
                 The ways out
               </Link>
             ))}

@@ -17,12 +17,21 @@ export const TABS = [
 
 export type TabKey = (typeof TABS)[number]['key'];
 
-/** The tab that an address asks for; Files when it asks for none or an unknown one. */
-export function tabOf(search: SearchParams): TabKey {
-  const { tab } = singleValues(search);
-  return TABS.find(({ key }) => key === tab)?.key ?? 'files';
+/**
+ * The tab of an address that names none: Files; Time for those who see no contents, unless it names a file. Theirs are
+ * by their own address.
+ */
+export function firstTab(search: SearchParams, seesContents: boolean): TabKey {
+  return seesContents || singleValues(search).volume !== undefined ? 'files' : 'time';
 }
 
-export function tabAddress(id: string, tab: TabKey): string {
-  return `/sandboxes/${id}${tab === 'files' ? '' : `?tab=${tab}`}#parts`;
+/** The tab that an address asks for; the first one when it asks for none or an unknown one. */
+export function tabOf(search: SearchParams, first: TabKey): TabKey {
+  const { tab } = singleValues(search);
+  return TABS.find(({ key }) => key === tab)?.key ?? first;
+}
+
+/** `first`: the tab of the address that names none. */
+export function tabAddress(id: string, tab: TabKey, first: TabKey = 'files'): string {
+  return `/sandboxes/${id}${tab === first ? '' : `?tab=${tab}`}#parts`;
 }

@@ -104,8 +104,9 @@ export default async function TenantPage({ params }: Props) {
       <PageSection id="sandboxes" name="Sandboxes" note="By state. Each number links to its list.">
         <LiveTenantStates tenant={name} states={counts} all />
         <p className="mt-3 text-small text-ink-2">
-          {sizeInWords(bytes.total)} in all: {sizeInWords(bytes.live)} in the live drawer, {sizeInWords(bytes.cold)} in
-          the cold one, {sizeInWords(bytes.archive)} in the archive.
+          {sizeInWords(bytes.total)} in files, which its quota counts: {sizeInWords(bytes.live)} in the live drawer,{' '}
+          {sizeInWords(bytes.cold)} in the cold one, {sizeInWords(bytes.archive)} in the archive
+          {bytes.none > 0 && <>, {sizeInWords(bytes.none)} that new ones begin with</>}.
         </p>
         <VolumeSums volumes={tenant.volumes} of={sandboxes} />
         <FaultCounts caller={narrowed} tenant={name} />

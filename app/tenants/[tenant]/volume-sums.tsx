@@ -22,8 +22,8 @@ export function VolumeSums({ volumes, of }: { volumes: Tenant['volumes']; of: nu
       </dl>
       <span className="text-ink-3">
         {whole
-          ? 'as weighed when each was last filed'
-          : `of ${volumes.sandboxes.toLocaleString('en')}, as weighed when each was last filed`}
+          ? 'is what lies in these files, as weighed when each was last filed'
+          : `is what lies in those of ${volumes.sandboxes.toLocaleString('en')}, as weighed when each was last filed`}
       </span>
     </div>
   );
