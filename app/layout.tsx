@@ -82,7 +82,7 @@ export default async function Layout({ children }: { children: ReactNode }) {
           ) : (
             <LiveProvider after={newestLine}>
               <JobNotifier actor={caller.actor} since={renderedAt()} />
-              <Masthead actor={caller.actor} name={await visitorName(caller)} zone={zone} />
+              <Masthead caller={caller} name={await visitorName(caller)} zone={zone} />
               <main id="main" className="page flex-1" tabIndex={-1}>
                 {children}
               </main>

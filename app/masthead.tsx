@@ -9,7 +9,9 @@ import { BrandMark } from '#components/ui/brand-mark.tsx';
 import { MAIN_NAV, type NavItem, TOOL_NAV } from '#components/ui/nav-items.ts';
 import { NavLink } from '#components/ui/nav-link.tsx';
 import { secondOfDay } from '#components/ui/zones.ts';
+import type { Caller } from '#lib/auth/caller.ts';
 import { signOut } from './actions.ts';
+import { countOfRows, readAttention } from './attention/read.ts';
 import { renderedAt } from './caller.ts';
 import { sandboxForPalette, sandboxForTerminal } from './palette-actions.ts';
 import { moveSandbox } from './sandboxes/[id]/actions.ts';
@@ -49,8 +51,28 @@ function Visitor({ name, className }: { name: string; className: string }) {
   );
 }
 
-/** `actor`: the visitor, as the ledger names them. `name`: as people do. `zone`: theirs. */
-export function Masthead({ actor, name, zone }: { actor: string; name: string; zone: string }) {
+/** How much needs a person, on every page; nothing when nothing does. */
+async function AttentionCount({ caller }: { caller: Caller }) {
+  const { open } = await readAttention(caller);
+  const count = countOfRows(open);
+  if (count === 0) return null;
+  const isWrong = open.some(({ level }) => level === 'fault');
+  return (
+    <Link
+      href="/attention"
+      prefetch={false}
+      className={`attention-count ${isWrong ? 'attention-wrong' : ''}`}
+      title={`${count.toLocaleString('en')} ${count === 1 ? 'thing needs' : 'things need'} somebody`}
+    >
+      <span className="sr-only">Attention: </span>
+      {count > 99 ? '99+' : count}
+    </Link>
+  );
+}
+
+/** `caller`: the visitor. `name`: as people call them. `zone`: theirs. */
+export function Masthead({ caller, name, zone }: { caller: Caller; name: string; zone: string }) {
+  const { actor } = caller;
   return (
     <header className="page">
       <div className="masthead">
@@ -69,6 +91,7 @@ export function Masthead({ actor, name, zone }: { actor: string; name: string; z
             <SignOut />
           </div>
         </div>
+        <AttentionCount caller={caller} />
         <PaletteTrigger actor={actor} ask={sandboxForPalette} move={moveSandbox} terminal={sandboxForTerminal} />
         <div className="masthead-live">
           <ConnectionStatus rendered={secondOfDay(renderedAt(), zone)} />

@@ -12,8 +12,11 @@ import { mayDo } from '#lib/contract/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { FAULTS, type Fault } from '#lib/lifecycle/words.ts';
 import { lineNames } from './actor-names.ts';
+import { readAttention } from './attention/read.ts';
+import { AttentionRows } from './attention/rows.tsx';
+import { countsFor } from './attention/sources.ts';
 import { ledgerSeq, renderedAt, requireCaller } from './caller.ts';
-import { BackupTrouble, Faults, ReplicaTrouble, StuckOperations } from './overview/attention.tsx';
+import { Faults, StuckOperations } from './overview/attention.tsx';
 import { Due } from './overview/due.tsx';
 import { FirstUse } from './overview/first-use.tsx';
 import { RunningJobs } from './overview/jobs.tsx';
@@ -34,13 +37,9 @@ const LINES_SHOWN = 15;
 const WAKE_DAYS = 30;
 
 /** The counts, and by them the stuck operations and the faulty sandboxes to show. */
-async function readAttention(caller: Caller) {
+async function readTrouble(caller: Caller) {
   const { operations } = getHost();
-  const [{ states, faults, warm, stuck }, backups, replicaLate] = await Promise.all([
-    operations.counts(caller),
-    mayDo(caller, 'backupSettings') ? operations.backupSettings(caller) : null,
-    mayDo(caller, 'replicaLateness') ? operations.replicaLateness(caller) : null,
-  ]);
+  const [{ states, faults, warm, stuck }, { open }] = await Promise.all([countsFor(caller), readAttention(caller)]);
   const faultCounts = FAULTS.map((fault): [Fault, number] => [fault, faults[fault] ?? 0]).filter(
     ([, count]) => count > 0,
   );
@@ -53,8 +52,8 @@ async function readAttention(caller: Caller) {
     warm,
     stuckCount: stuck,
     stuck: stuckPage?.items ?? [],
-    backupFault: backups?.fault ?? null,
-    replicaLate,
+    // Faults and stuck operations have their own lists here.
+    others: open.filter(({ of }) => of === 'other'),
     faultCounts,
     faulty: faultPages.flatMap((page) => page?.items ?? []).slice(0, FAULTY_SHOWN),
   };
@@ -64,28 +63,21 @@ export default async function Overview() {
   const caller = await requireCaller('/');
   const asOf = await ledgerSeq();
   const { operations } = getHost();
-  const [
-    { states, warm, stuckCount, stuck, backupFault, replicaLate, faultCounts, faulty },
-    spans,
-    first,
-    jobs,
-    ledger,
-    wakes,
-    week,
-  ] = await Promise.all([
-    readAttention(caller),
-    operations.dueCounts(caller, { seconds: SPAN_SECONDS, slots: HOUR / SPAN_SECONDS }),
-    operations.due(caller, HOUR, DUE_SHOWN),
-    operations.listJobs(caller, { state: 'running', limit: JOBS_SHOWN }),
-    operations.events(caller, { limit: LINES_SHOWN }),
-    mayDo(caller, 'wakeTimes') ? operations.wakeTimes(caller, { days: WAKE_DAYS }) : null,
-    mayDo(caller, 'serverUsage') ? operations.serverUsage(caller, {}) : null,
-  ]);
+  const [{ states, warm, stuckCount, stuck, others, faultCounts, faulty }, spans, first, jobs, ledger, wakes, week] =
+    await Promise.all([
+      readTrouble(caller),
+      operations.dueCounts(caller, { seconds: SPAN_SECONDS, slots: HOUR / SPAN_SECONDS }),
+      operations.due(caller, HOUR, DUE_SHOWN),
+      operations.listJobs(caller, { state: 'running', limit: JOBS_SHOWN }),
+      operations.events(caller, { limit: LINES_SHOWN }),
+      mayDo(caller, 'wakeTimes') ? operations.wakeTimes(caller, { days: WAKE_DAYS }) : null,
+      mayDo(caller, 'serverUsage') ? operations.serverUsage(caller, {}) : null,
+    ]);
   const names = await lineNames(ledger.items);
   const rendered = renderedAt();
   const zone = await visitorZone();
   const empty = Object.values(states).every((count) => count === 0);
-  const isWell = faultCounts.length === 0 && backupFault === null && replicaLate === null;
+  const isWell = faultCounts.length === 0 && others.length === 0;
   const quiet = jobs.items.length === 0 && stuckCount === 0 && isWell;
   // Balances the height of the two columns.
   const short = jobs.items.length === 0 && stuckCount === 0 && faulty.length < 4;
@@ -97,8 +89,11 @@ export default async function Overview() {
         </PageSection>
       )}
       <PageSection id="faults" name="Faults" note="What needs a person" margin={quiet}>
-        {backupFault !== null && <BackupTrouble fault={backupFault} rendered={rendered} />}
-        {replicaLate !== null && <ReplicaTrouble late={replicaLate} rendered={rendered} />}
+        {others.length > 0 && (
+          <div className="mb-4">
+            <AttentionRows rows={others} rendered={rendered} />
+          </div>
+        )}
         <Faults counts={faultCounts} faulty={faulty} caller={caller} />
       </PageSection>
       {jobs.items.length > 0 && (

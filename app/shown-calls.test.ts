@@ -18,6 +18,8 @@ const NO_CALL: Readonly<Record<string, string>> = {
   acceptInvitation: 'begins one',
   chooseTheme: 'kept in a cookie',
   chooseZone: 'of the console only',
+  acknowledge: 'of the console only',
+  reopen: 'of the console only',
   chooseColumns: 'kept in a cookie',
   saveFilter: 'kept in a cookie',
   removeFilter: 'kept in a cookie',
@@ -32,6 +34,7 @@ const NO_CALL: Readonly<Record<string, string>> = {
 const UNMARKED: Readonly<Record<string, string>> = {
   'app/masthead.tsx moveSandbox': 'the palette chooses by Enter and has no buttons; the page has the same ones',
   'app/overview/settle-forms.tsx settleOperation': 'settling and starting again are two calls',
+  'app/sandboxes/[id]/network-tab.tsx startAnew': 'suspending and waking are two calls',
 };
 
 /** Components that hold the marks of the actions which they are given. */

@@ -6,12 +6,10 @@ import { WithCall } from '#components/calls/with-call.tsx';
 import { StateMark } from '#components/sandbox/state-mark.tsx';
 import { FAULT_MEANS } from '#components/sandbox/state-words.ts';
 import { stuckInWords } from '#components/sandbox/stuck-words.ts';
-import { lengthInWords } from '#components/ui/durations.ts';
-import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { RetryForm } from '#components/ui/retry-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { mayDo } from '#lib/contract/access.ts';
-import type { BackupSettingsAnswer, Instance, ReplicaLate } from '#lib/contract/schema.ts';
+import type { Instance } from '#lib/contract/schema.ts';
 import { type Fault, isBlocking } from '#lib/lifecycle/words.ts';
 import { retryWake } from '../retry.ts';
 import { SandboxLink } from './sandbox-link.tsx';
@@ -90,62 +88,6 @@ function FaultWayOut({ instance, caller }: { instance: Instance; caller: Caller 
         action={retryWake.bind(null, instance.id)}
       />
     </WithCall>
-  );
-}
-
-/** What is wrong with backups. It ends by itself with the next good one. */
-export function BackupTrouble({
-  fault,
-  rendered,
-}: {
-  fault: NonNullable<BackupSettingsAnswer['fault']>;
-  rendered: number;
-}) {
-  return (
-    <Trouble name="Backups" href="/settings/backups" since={fault.since} rendered={rendered}>
-      {fault.reason}
-    </Trouble>
-  );
-}
-
-export function ReplicaTrouble({ late, rendered }: { late: ReplicaLate; rendered: number }) {
-  const { since, sandboxes, registry, most_s: most } = late;
-  const them = sandboxes === 1 ? '1 sandbox' : `${sandboxes.toLocaleString('en')} sandboxes`;
-  const who = !registry ? them : sandboxes === 0 ? 'The registry' : `${them} and the registry`;
-  return (
-    <Trouble name="Replica" href="/settings/storage#replica" since={since} rendered={rendered}>
-      {who} {sandboxes + Number(registry) === 1 ? 'is' : 'are'} more behind than promised, {lengthInWords(most)} at
-      most.
-    </Trouble>
-  );
-}
-
-/** Something of the whole server that needs a person. `since`, `rendered`: epoch seconds. */
-function Trouble({
-  name,
-  href,
-  since,
-  rendered,
-  children,
-}: {
-  name: string;
-  href: string;
-  since: number;
-  rendered: number;
-  children: ReactNode;
-}) {
-  return (
-    <div className="mb-4 border-l-4 border-fault bg-fault-wash px-4 py-3">
-      <p>
-        <Link href={href} prefetch={false}>
-          {name}
-        </Link>{' '}
-        <span className="text-small text-ink-2">
-          since <RelativeTime at={since} rendered={rendered} />
-        </span>
-      </p>
-      <p className="text-small [overflow-wrap:anywhere]">{children}</p>
-    </div>
   );
 }
 

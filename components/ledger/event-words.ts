@@ -174,6 +174,8 @@ const TYPES: Readonly<Record<string, string>> = {
   'network.changed': 'changed the network list of',
   'network.refused': 'was refused the network in',
   'network.used': 'used the network in',
+  'attention.acknowledged': 'acknowledged what needs attention:',
+  'attention.reopened': 'took back that it was acknowledged:',
   'webhook.created': 'set up a webhook',
   'webhook.changed': 'changed a webhook',
   'webhook.removed': 'removed a webhook',

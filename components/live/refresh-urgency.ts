@@ -22,6 +22,7 @@ const LADDER = /^(?:settings|tenant)\.changed$/;
 const WORKBOOKS = /^workbook\./;
 const COPIES = /^(?:snapshot|blueprint|start|bundle|checkout|import)\./;
 const JOB = /^job\./;
+const ATTENTION = /^attention\./;
 const RIGHTS = /^(?:settings|tenant|person|invitation|password|session|key|webhook|ledger|registry|signin|access)\./;
 
 const filters = ['tenant', 'instance', 'type', 'actor', 'trigger'] as const;
@@ -29,7 +30,7 @@ const filters = ['tenant', 'instance', 'type', 'actor', 'trigger'] as const;
 const FIXED: readonly string[] = ['tenant', 'state', 'sort', 'limit', 'cursor'];
 
 const overview: Rule = ({ type, instance }) => {
-  if (TROUBLE.test(type) || JOB.test(type)) return 'now';
+  if (TROUBLE.test(type) || JOB.test(type) || ATTENTION.test(type)) return 'now';
   return instance !== null || LADDER.test(type) ? 'later' : null;
 };
 
@@ -76,6 +77,9 @@ const audit: Rule = (event, { search }) => {
   return filters.every((name) => !search.has(name) || search.get(name) === event[name]) ? 'now' : null;
 };
 
+/** What has begun or ended of what needs a person may be any line. */
+const inbox: Rule = ({ type }) => (TROUBLE.test(type) || ATTENTION.test(type) ? 'now' : 'later');
+
 const only =
   (pattern: RegExp): Rule =>
   ({ type, instance }, { shows }) =>
@@ -84,6 +88,7 @@ const only =
 /** The first rule that matches the address applies. A page without a rule is refreshed at every line. */
 const RULES: readonly (readonly [RegExp, Rule])[] = [
   [/^\/$/, overview],
+  [/^\/attention$/, inbox],
   [/^\/sandboxes$/, sandboxes],
   [/^\/sandboxes\/[^/]+/, sandbox],
   [/^\/archive$/, archive],
@@ -99,12 +104,17 @@ const RULES: readonly (readonly [RegExp, Rule])[] = [
   [/^\/explorer$/, () => null],
 ];
 
-/** How soon the page should be refreshed because of a line. */
+/** Pages that do not change under their reader. */
+const STILL = /^\/(?:jobs\/new|explorer)$/;
+
+/** How soon the page should be refreshed because of a line. The masthead of each counts what needs a person. */
 export function urgencyOf(event: Event, page: OpenPage): Urgency {
   // Showing private files writes such a line itself: refreshing on it would never end.
   if (event.type === 'private.read' && !page.pathname.startsWith('/audit')) return null;
   const rule = RULES.find(([pattern]) => pattern.test(page.pathname))?.[1];
-  return rule === undefined ? 'now' : rule(event, page);
+  const urgency = rule === undefined ? 'now' : rule(event, page);
+  if (urgency !== null || STILL.test(page.pathname)) return urgency;
+  return TROUBLE.test(event.type) || ATTENTION.test(event.type) ? 'later' : null;
 }
 
 /**

@@ -17,6 +17,7 @@ import type { Signer } from '../base/signing.ts';
 import { ClaimedWork, type WorkTurn } from '../claims/claimed-work.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { Copies } from '../copies/copies.ts';
+import { attentionMarks } from '../health/attention-marks.ts';
 import { BlankNoteDigest, blankNote, TENANT_FORGOTTEN } from '../ledger/blanked-lines.ts';
 import { eachOf } from '../registry/each-of.ts';
 import type { JobRow } from '../registry/jobs.ts';
@@ -296,7 +297,9 @@ export class TenantForgetter {
   }
 
   async #records(tenant: string, turn: WorkTurn): Promise<RemovedCounts> {
-    const { tenantForgettings } = this.#parts.registry;
+    const { registry, clock } = this.#parts;
+    const { tenantForgettings } = registry;
+    await attentionMarks(registry, clock).forget(tenant);
     while (!turn.isOver && (await tenantForgettings.emptyTombstones(tenant, ROWS))) await setImmediate();
     const { shares = 0, workbooks = 0 } = await tenantForgettings.removeRecords(tenant);
     return { shares, workbooks };

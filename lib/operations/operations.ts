@@ -31,6 +31,7 @@ import type { WebhookCourier } from '../webhooks/courier.ts';
 import type { SourceParser } from '../workbooks/source-parser.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 import { type AgentOperations, agentOperations } from './agents.ts';
+import { type AttentionOperations, attentionOperations } from './attention.ts';
 import { type BackupEngine, type BackupOperations, backupOperations } from './backups.ts';
 import { type BundleOperations, bundleOperations } from './bundles.ts';
 import { type CallOperations, callOperations } from './calls.ts';
@@ -89,6 +90,7 @@ export interface Operations
     UsageOperations,
     PeopleOperations,
     ProfileOperations,
+    AttentionOperations,
     KeyOperations,
     WebhookOperations,
     NetworkOperations {}
@@ -166,6 +168,7 @@ export function createOperations(parts: EngineParts): Operations {
     ...usageOperations(parts),
     ...peopleOperations(parts),
     ...profileOperations(parts),
+    ...attentionOperations(parts),
     ...keyOperations(parts),
     ...webhookOperations(parts),
     ...networkOperations(parts),

@@ -65,6 +65,8 @@ export interface QuotaStore {
   setReplicate(tenant: string, replicate: string | null, ledger: LedgerEntry): Promise<string | null>;
   /** The tenants that have one, in no order: a few, or all of them. */
   replicated(): Promise<{ tenant: string; replicate: string }[]>;
+  /** The tenants that have a limit of what they may have or take, in no order. */
+  limited(): Promise<string[]>;
   /** Bytes that a tenant may still add; null without a limit, 0 when it has more than it may. */
   bytesLeft(tenant: string): Promise<number | null>;
   /**

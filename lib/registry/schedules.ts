@@ -192,6 +192,8 @@ export interface ScheduleStore {
   passOver(read: AsRead, run: PassedOver, arming: ScheduleArming, ledger: LedgerEntry): Promise<boolean>;
   /** Those whose run has not ended: under way somewhere, or left by a server that is gone. */
   interrupted(): Promise<{ schedule: ScheduleRow; run: ScheduleRunRow | null }[]>;
+  /** Those whose last runs failed, at least so many one after another; the longest rows of failures first. */
+  failing(least: number, limit: number): Promise<ScheduleRow[]>;
   getRun(id: string): Promise<ScheduleRunRow | null>;
   /** Newest first. */
   runs(schedule: string, limit: number, cursor?: string): Promise<RowPage<ScheduleRunRow>>;

@@ -65,6 +65,10 @@ export class QuotaTable implements QuotaStore {
     );
   }
 
+  async limited(): Promise<string[]> {
+    return (await this.#statements.limited().all({})).map(({ tenant }) => tenant);
+  }
+
   async maxRunSeconds(tenant: string): Promise<number | null> {
     return (await this.#statements.overrides().get({ tenant }))?.maxRunSeconds ?? null;
   }

@@ -189,6 +189,7 @@ export function openSchedules(
           run: (await statements.getRun().get({ id: schedule.run })) ?? null,
         })),
       ),
+    failing: (least, limit) => statements.failing().all({ least, limit }),
     getRun: async (id) => (await statements.getRun().get({ id })) ?? null,
     async runs(schedule, limit, cursor) {
       const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumberPosition);

@@ -68,6 +68,13 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
       .flatMap(({ tenant, replicate }) => (replicate === null ? [] : { tenant, replicate }));
   }
 
+  limited(): string[] {
+    return this.#statements
+      .limited()
+      .all({})
+      .map(({ tenant }) => tenant);
+  }
+
   maxRunSeconds(tenant: string): number | null {
     return this.#statements.overrides().get({ tenant })?.maxRunSeconds ?? null;
   }

@@ -190,6 +190,7 @@ export function openSchedules(
         .interrupted()
         .all()
         .map((schedule) => ({ schedule, run: statements.getRun().get({ id: schedule.run }) ?? null })),
+    failing: (least, limit) => statements.failing().all({ least, limit }),
     getRun: (id) => statements.getRun().get({ id }) ?? null,
     runs(schedule, limit, cursor) {
       const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumberPosition);

@@ -156,6 +156,20 @@ export function quotaStatements(database: StatementMaker) {
       .where(isNotNull(tenants.replicate))
       .prepare(),
   );
+  const limited = database.statement((queries) =>
+    queries
+      .select({ tenant: tenants.tenant })
+      .from(tenants)
+      .where(
+        or(
+          isNotNull(tenants.maxSandboxes),
+          isNotNull(tenants.maxActive),
+          isNotNull(tenants.maxBytes),
+          isNotNull(tenants.maxDailyCpuSeconds),
+        ),
+      )
+      .prepare(),
+  );
   const reserve = database.statement((queries) =>
     queries
       .update(instances)
@@ -231,6 +245,7 @@ export function quotaStatements(database: StatementMaker) {
     make,
     reserve,
     replicated,
+    limited,
     change,
     names,
   };

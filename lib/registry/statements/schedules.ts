@@ -7,6 +7,7 @@ import {
   eq,
   getTableColumns,
   gt,
+  gte,
   isNotNull,
   lt,
   lte,
@@ -118,6 +119,15 @@ export function scheduleStatements(database: StatementMaker) {
     ),
     interrupted: database.statement((queries) =>
       queries.select(SCHEDULE).from(schedules).where(isNotNull(schedules.run)).prepare(),
+    ),
+    failing: database.statement((queries) =>
+      queries
+        .select(SCHEDULE)
+        .from(schedules)
+        .where(and(gt(schedules.failures, 0).inlineParams(), gte(schedules.failures, placeholder('least'))))
+        .orderBy(desc(schedules.failures))
+        .limit(placeholder('limit'))
+        .prepare(),
     ),
     stateOf: database.statement((queries) =>
       queries

@@ -119,6 +119,7 @@ export function quotaSuite(driver: RegistryUnderTest): void {
     expect(await registry.quotas.setReplicate('a', '5s', changed)).toBe('5s');
     await registry.quotas.setReplicate('b', 'filed', changed);
     await registry.quotas.set('c', { maxActive: 1 }, changed);
+    expect(await registry.quotas.limited()).toEqual(['c']);
     const again = await driver.again();
     expect((await again.quotas.replicated()).sort((x, y) => (x.tenant < y.tenant ? -1 : 1))).toEqual([
       { tenant: 'a', replicate: '5s' },

@@ -147,6 +147,31 @@ export function scheduleSuite(driver: RegistryUnderTest): void {
     expect((await registry.ledger.page({ type: 'schedule.fired' }, 10)).rows).toHaveLength(1);
   });
 
+  test('those that failed several times one after another are listed, until one of their runs is done', async () => {
+    const fire = async (id: string, failures: number) => {
+      const begun = await get(id);
+      const work = { ...CLAIM, work: `${id}/${failures}` };
+      expect(await registry.schedules.beginRun(begun, run(`r-${id}-${failures}`, id), work)).toBe(true);
+      const outcome = { ...DONE, result: failures === 0 ? ('done' as const) : ('failed' as const), failures };
+      const ended = { ...outcome, at: START + 101, fault: null };
+      const next = { ...NOON, nextAt: START + 200 };
+      const running = await get(id);
+      expect(await registry.schedules.endRun(running, `r-${id}-${failures}`, ended, next, entry(), work)).toBe('ended');
+    };
+    const failing = async (least: number) => (await registry.schedules.failing(least, 10)).map(({ id }) => id);
+    for (const id of ['a', 'b', 'c']) await add(id);
+    for (const [id, failures] of [
+      ['a', 1],
+      ['b', 1],
+      ['b', 2],
+    ] as const)
+      await fire(id, failures);
+    expect([await failing(1), await failing(2)]).toEqual([['b', 'a'], ['b']]);
+    expect(await registry.schedules.failing(1, 1)).toMatchObject([{ id: 'b', failures: 2 }]);
+    await fire('b', 0);
+    expect(await failing(1)).toEqual(['a']);
+  });
+
   test('a firing that somebody has claimed does not begin, and nothing of it is written', async () => {
     const row = await add('a');
     expect(await registry.claims.acquire({ ...CLAIM, host: 'two', token: 'another' })).toBe(true);
