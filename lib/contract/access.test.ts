@@ -252,6 +252,8 @@ test('what belongs to another sandbox answers like what there is not: in status,
 describe('every operation', () => {
   /** Those that no route names: the console's own, the session API's, and what a route does beside what it names. */
   const UNNAMED: readonly (keyof Operations)[] = [
+    'acknowledge',
+    'acknowledgements',
     'agentFile',
     'agentFiles',
     'blueprintFile',
@@ -259,17 +261,23 @@ describe('every operation', () => {
     'counts',
     'deleteAgent',
     'deployAgent',
+    'diskRoom',
     'due',
     'dueCounts',
     'eventsAfter',
+    'failingSchedules',
     'fileStat',
     'getAgent',
     'listAgents',
+    'nearQuotas',
+    'ownZone',
     'pause',
     'relabelInstance',
     'replicaLateness',
     'seedFromAgent',
     'serverHealth',
+    'setOwnZone',
+    'unacknowledge',
     'uploadBlueprint',
   ];
 
@@ -295,8 +303,18 @@ describe('every operation', () => {
         expect(await told, `${role}, ${aim}`).toBe(wanted);
       }
     }
-    // What everyone may ask is narrowed instead, which is proved below.
-    expect(refused > 0).toBe(!['counts', 'due', 'dueCounts', 'eventsAfter', 'listAgents'].includes(operation));
+    // What everyone may ask is narrowed instead, which is proved below and in lib/operations/attention.test.ts.
+    const asked = [
+      'counts',
+      'due',
+      'dueCounts',
+      'eventsAfter',
+      'failingSchedules',
+      'listAgents',
+      'nearQuotas',
+      'ownZone',
+    ];
+    expect(refused > 0).toBe(!asked.includes(operation));
   });
 });
 
