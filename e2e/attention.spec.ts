@@ -1,4 +1,4 @@
-/** What needs a person: counted on every page, listed in one inbox, acknowledged and taken back, without a script too. */
+/** What needs a person: counted on every page, listed in one inbox, acknowledged, also without a script. */
 import type { Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
 import { expect, openSession, test, visited } from './visited.ts';

@@ -83,7 +83,9 @@ test('whoever sees no contents begins with the life of a sandbox, and is told wh
   await expect(parts.getByRole('link', { name: 'Time' })).toHaveAttribute('aria-current', 'page');
   await expect(page.getByRole('heading', { name: 'Life' })).toBeVisible();
   await parts.getByRole('link', { name: 'Files' }).click();
-  await expect(page.getByText('A viewer sees no contents.')).toBeVisible();
+  await expect(
+    page.getByText('Your role sees no contents: what is inside is for support, operators and admins.'),
+  ).toBeVisible();
   await expect(page.locator('main').getByRole('alert')).toHaveCount(0);
 });
 

@@ -96,12 +96,12 @@ function Hop({
   );
 }
 
-/** A card in the drawer for each sandbox, as many as there is room for. */
+/** A card in the drawer for each sandbox; none where there is no room for all: whoever counts them gets the number. */
 function Cards({ count, right, base, room }: { count: number; right: number; base: number; room: number }) {
-  const shown = Math.min(count, Math.floor(room / CARD_STEP));
+  if (count * CARD_STEP > room) return null;
   return (
     <g opacity={0.45}>
-      {Array.from({ length: shown }, (_, index) => right - index * CARD_STEP).map((x) => (
+      {Array.from({ length: count }, (_, index) => right - index * CARD_STEP).map((x) => (
         <rect key={x} x={x - 2} y={base - 17} width={2} height={17} rx={1} fill="currentColor" />
       ))}
     </g>

@@ -64,7 +64,7 @@ export function ProcessNote({ instance, rendered }: Props) {
   const isPaused = since !== null;
   const sinceOrNow = since ?? rendered;
   return (
-    <div className={`grid text-ink-2 *:col-start-1 *:row-start-1 ${isPaused ? '' : 'max-sm:hidden'}`}>
+    <div className={`process-note grid text-ink-2 *:col-start-1 *:row-start-1 ${isPaused ? '' : 'max-sm:hidden'}`}>
       <p className={isPaused ? '' : 'invisible'}>
         Its process is paused in memory since{' '}
         <time dateTime={new Date(sinceOrNow * 1000).toISOString()} title={exactMoment(sinceOrNow, zone)}>

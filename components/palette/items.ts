@@ -86,7 +86,7 @@ const THEMES = [
   { theme: 'system', name: 'Look: as the system' },
 ] as const;
 
-/** An address of a sandbox's page that was pasted, of this server or of another of the same: its id, and where it leads. */
+/** An address of a sandbox's page that was pasted, of whichever server: its id, and where it leads. */
 export function pastedSandbox(typed: string): { id: string; href: string } | null {
   const text = typed.trim();
   const path = /^https?:\/\/[^/\s]+(\/\S*)$/i.exec(text)?.[1] ?? (/^\/\S+$/.test(text) ? text : null);

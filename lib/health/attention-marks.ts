@@ -24,7 +24,7 @@ const markSchema = z.object({
  * An acknowledgement of what has this `key`, by whom and when (epoch seconds), `until` when; null: until it ends. What
  * has begun since is not meant.
  */
-export type AttentionMark = z.infer<typeof markSchema>;
+type AttentionMark = z.infer<typeof markSchema>;
 
 export interface AttentionMarks {
   /** Those that hold. */

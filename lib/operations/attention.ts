@@ -16,7 +16,7 @@ import type { ScheduleRow } from '../registry/schedules.ts';
 import { auditContextOf } from './audit-context.ts';
 
 /** What an acknowledgement names: of a tenant, or of the whole server. */
-export interface AttentionKey {
+interface AttentionKey {
   tenant?: string;
   key: string;
 }

@@ -20,10 +20,13 @@ async function lineBehind(caller: Caller, { id, state }: Instance): Promise<Even
 export async function WhyHere({ caller, instance }: { caller: Caller; instance: Instance }) {
   const line = await lineBehind(caller, instance);
   const names = await lineNames(line === undefined ? [] : [line]);
+  const says = line === undefined ? 'It was registered, and nobody has woken it yet.' : whyItIsHere(line, names);
+  const reason = line?.reason == null ? null : `“${line.reason}”`;
   return (
-    <p className="line-clamp-3 min-w-0 [overflow-wrap:anywhere]" title={line?.reason ?? undefined}>
-      {line === undefined ? 'It was registered, and nobody has woken it yet.' : whyItIsHere(line, names)}
-      {line?.reason != null && <span className="text-ink-2"> “{line.reason}”</span>}
+    // Where it is cut, all of it is on hover.
+    <p className="line-clamp-3 min-w-0 [overflow-wrap:anywhere]" title={reason === null ? says : `${says} ${reason}`}>
+      {says}
+      {reason !== null && <span className="text-ink-2"> {reason}</span>}
       {line !== undefined && <JobBehind caller={caller} line={line} />}
     </p>
   );

@@ -82,7 +82,7 @@ export async function VolumeBrowser({ instance, search }: { instance: Instance; 
   if (refusal !== null) {
     return (
       <PageSection id="inside" name="Inside">
-        <p className="text-ink-2">{refusal} What is inside is for support, operators and admins.</p>
+        <p className="text-ink-2">Your role sees no contents: what is inside is for support, operators and admins.</p>
       </PageSection>
     );
   }
