@@ -52,7 +52,7 @@ export async function bringBack(bound: string, _previous: MomentState, form: For
     const back =
       restored.undo === null
         ? 'What it had is kept aside on the server.'
-        : `What it had is its moment ${new Date(restored.undo * 1000).toISOString()}.`;
+        : `What it had is its moment “${restored.undo.moment}”.`;
     return done(`It is as of ${exactMoment(restored.used, await visitorZone())} now. ${back}`);
   } catch (error) {
     return refusedForm(values, error, caller, FIELDS);

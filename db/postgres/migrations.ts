@@ -25,4 +25,11 @@ export const STEPS: readonly (() => readonly string[])[] = [
     ...NOT_NEEDED.map((name) => `DROP INDEX IF EXISTS ${name}`),
     ...TEXT_INDEX,
   ],
+  // Named moments, which go with their sandbox.
+  () => [
+    'ALTER TABLE snapshots ADD COLUMN IF NOT EXISTS moment_ms bigint',
+    `CREATE UNIQUE INDEX IF NOT EXISTS snapshots_by_moment ON snapshots (source, tag)
+      WHERE deleted IS NULL AND moment_ms IS NOT NULL`,
+    INSTANCES_CHANGED,
+  ],
 ];

@@ -112,6 +112,11 @@ BEGIN
     DELETE FROM secrets WHERE tenant = new.tenant AND instance = new.id;
     DELETE FROM network_rules WHERE kind = 'sandbox' AND id = new.id;
     DELETE FROM network_hours WHERE instance = new.id;
+    INSERT INTO unclaimed_files(path)
+      SELECT DISTINCT 'snapshots/' || hash || '.sqlite' FROM snapshots
+      WHERE source = new.id AND moment_ms IS NOT NULL AND deleted IS NULL ON CONFLICT DO NOTHING;
+    UPDATE snapshots SET deleted = new.state_since
+      WHERE source = new.id AND moment_ms IS NOT NULL AND deleted IS NULL;
   ELSIF new.state = 'archived' AND old.state <> 'archived' THEN
     UPDATE schedules SET resting = 1, next_at = NULL, fire_at = NULL, backlog_until = NULL, revision = revision + 1
       WHERE instance = new.id;

@@ -3,11 +3,11 @@ import type { InstanceId } from '../../lib/base/ids.ts';
 import type { Ancestor, CopyContent, PendingStart } from '../../lib/registry/copies.ts';
 import type { FileRecord, InstanceRow, LedgerEntry } from '../../lib/registry/types.ts';
 import { jsonColumn } from '../columns.ts';
-import { index, integer, sql, sqliteTable, text } from '../drizzle.ts';
+import { index, integer, sql, sqliteTable, text, uniqueIndex } from '../drizzle.ts';
 
 /**
- * Copies that outlive their sources. A deleted one stays as a row, the ancestor of its clones; its file is removed with
- * the last row that needs it.
+ * Copies that outlive their sources, and named moments, which do not. A deleted one stays as a row, the ancestor of its
+ * clones; its file is removed with the last row that needs it.
  */
 export const snapshots = sqliteTable(
   'snapshots',
@@ -25,6 +25,8 @@ export const snapshots = sqliteTable(
     created: integer('created').notNull(),
     actor: text('actor').notNull(),
     deleted: integer('deleted'),
+    /** Of a named moment of `source`, which has the name as its tag: when it was committed. Null: a snapshot. */
+    momentMs: integer('moment_ms'),
   },
   (table) => [
     index('snapshots_by_created').on(table.created, table.id).where(sql`deleted is null`),
@@ -32,6 +34,9 @@ export const snapshots = sqliteTable(
     index('snapshots_by_source').on(table.source, table.created, table.id),
     index('snapshots_by_tag').on(table.tag, table.created, table.id).where(sql`deleted is null and tag is not null`),
     index('snapshots_by_hash').on(table.hash).where(sql`deleted is null`),
+    uniqueIndex('snapshots_by_moment')
+      .on(table.source, table.tag)
+      .where(sql`deleted is null and moment_ms is not null`),
   ],
 );
 

@@ -207,8 +207,11 @@ async function takeCopy(work: RowsFromStore, name: string, taken: TakenRows): Pr
       const sandbox = source !== null && isInstanceId(source) && of !== null ? { id: source, tenant: of } : null;
       return ledgerEntry({ clock }, sandbox, RESTORING, type, { reason: `${about}, ${reason}` });
     };
-    for (const { source, ...row } of rows.snapshots) {
-      const snapshot = { ...content, ...row, tenant, source: parseInstanceId(source), deleted: null };
+    for (const { source, moment_ms: ofMoment, ...row } of rows.snapshots) {
+      const whose = await registry.instances.get(parseInstanceId(source));
+      // A named moment goes with its sandbox: without one it is kept as a snapshot.
+      const momentMs = whose === null || whose.state === 'deleted' ? null : ofMoment;
+      const snapshot = { ...content, ...row, tenant, source: parseInstanceId(source), deleted: null, momentMs };
       await registry.copies.addSnapshot(snapshot, line('snapshot.recovered', row.id, source));
       taken.snapshots += 1;
     }

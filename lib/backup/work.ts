@@ -64,8 +64,8 @@ export interface MomentTask {
   instance: InstanceId;
   /** Whose it is. */
   tenant: string;
-  /** Epoch milliseconds. */
-  atMs: number;
+  /** Epoch milliseconds; null: now. */
+  atMs: number | null;
   /** Absolute path of a folder for it. */
   folder: string;
   /** It becomes another sandbox, without the identity of its source. */

@@ -44,6 +44,8 @@ export interface BundleSource extends Pick<ShareRow, 'actor' | 'requestId'> {
   disk: Hashed;
   /** Names of the variables that its guests find. */
   env: readonly string[];
+  /** Of what moment it is, in epoch milliseconds; null: of now. */
+  momentMs: number | null;
   /** The workbook that it is docked to; null without one. */
   workbook: { id: string; version: number; source: string } | null;
 }
@@ -54,7 +56,7 @@ export interface BundleSource extends Pick<ShareRow, 'actor' | 'requestId'> {
  */
 export async function packBundle(options: PackOptions, worker: BundleProcess, source: BundleSource): Promise<ShareRow> {
   const { clock, signer, maxFileBytes } = options;
-  const { row, includePrivate, disk, env, workbook, actor, requestId } = source;
+  const { row, includePrivate, disk, env, workbook, momentMs, actor, requestId } = source;
   const at = (name: string) => join(source.folder, name);
   const created = epochSeconds(clock);
   const volumes = shippedVolumes(includePrivate);
@@ -70,6 +72,7 @@ export async function packBundle(options: PackOptions, worker: BundleProcess, so
     name: row.name,
     lineage: { blueprint: row.lineageBlueprint, snapshot: row.lineageSnapshot, parent: row.lineageParent },
     issuer: signer.issuer,
+    ...(momentMs === null ? {} : { moment_ms: momentMs }),
     ...(env.length === 0 ? {} : { env: [...env] }),
     ...(workbook === null ? {} : { workbook: { id: workbook.id, version: workbook.version } }),
   };

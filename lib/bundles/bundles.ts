@@ -25,6 +25,7 @@ import type { VfsCopy } from '../vfs/types.ts';
 import { DEFAULT_POLICY } from '../workers/protocol/policies.ts';
 import { packBundle, ZIP } from './bundle-packer.ts';
 import type { CarriedWorkbooks } from './carried-workbooks.ts';
+import { copyAsOf } from './copy-as-of.ts';
 import { createFromFile } from './create-from-file.ts';
 import { DISK, type Manifest, PAGE, SOURCE, shippedVolumes } from './manifest.ts';
 import type { LeftOutSummary, UnpackResult } from './messages.ts';
@@ -42,7 +43,7 @@ export interface BundlesOptions {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sandboxes: Pick<Sandboxes, 'copyOut' | 'fileMade'>;
+  sandboxes: Pick<Sandboxes, 'copyOut' | 'fileMade' | 'past'>;
   signer: Signer;
   transfers: Transfers;
   workbooks: CarriedWorkbooks;
@@ -81,11 +82,12 @@ export class Bundles {
 
   /**
    * Makes a signed bundle of a sandbox in any state, waking nothing. Records it as a share before its first byte is
-   * sent. Throws `not_found`, `gone`, `corrupt`, `missing_file`, `conflict` for a `:memory:` sandbox, `rate_limited`.
+   * sent. `atMs`: of its newest moment up to then (epoch milliseconds), which may be gone: `moment_gone`. Throws
+   * `not_found`, `gone`, `corrupt`, `missing_file`, `conflict` for a `:memory:` sandbox, `rate_limited`.
    */
   ship(
     row: InstanceRow,
-    { includePrivate, format }: { includePrivate: boolean; format: 'zip' | 'html' },
+    { includePrivate, format, atMs = null }: { includePrivate: boolean; format: 'zip' | 'html'; atMs?: number | null },
     audit: AuditContext,
     signal?: AbortSignal,
   ): Promise<{ share: ShareRow; outgoing: OutgoingStream }> {
@@ -98,12 +100,13 @@ export class Bundles {
             const starting = startProcess();
             // Its failure is thrown below: the copy must have ended before the folder is removed.
             starting.catch(() => undefined);
-            const { sha256, bytes } = await sandboxes.copyOut(row.id, join(folder, DISK), { volumes, durable: false });
+            const copying = { volumes, durable: false };
+            const { sha256, bytes, momentMs } = await copyAsOf(sandboxes, row.id, join(folder, DISK), copying, atMs);
             const { actor, requestId } = audit;
             const workbook = await this.#options.workbooks.carried(row);
             const env = carriedNames(await this.#options.registry.environments.of(row.id));
             const disk = { sha256, bytes };
-            const source = { row, includePrivate, folder, disk, env, workbook, actor, requestId };
+            const source = { row, includePrivate, folder, disk, env, workbook, momentMs, actor, requestId };
             return packBundle({ signer, clock, maxFileBytes: config.maxFileBytes }, await starting, source);
           }),
         );

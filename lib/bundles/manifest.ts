@@ -46,6 +46,8 @@ export const manifestSchema = z.looseObject({
   private_included: z.boolean(),
   /** Epoch seconds. */
   created: z.int().min(0),
+  /** Of what moment it is, in epoch milliseconds; left out: of when it was made. */
+  moment_ms: z.int().min(0).optional(),
   tenant: idSchema.optional(),
   instance: idSchema.optional(),
   name: z.string().max(ID_LENGTH).nullable().optional(),

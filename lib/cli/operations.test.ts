@@ -21,6 +21,7 @@ const BY_OTHER_WORDS: Record<string, string> = {
   deleteFolder: 'files rmdir',
   putFile: 'files put',
   moveFile: 'files mv',
+  takeBack: 'take-back',
   searchFiles: 'files search',
   listTables: 'files tables',
   listRows: 'files tables',

@@ -68,6 +68,42 @@ test('moments are listed, a file is printed as it was, and what has changed sinc
 
   const early = await cli.run(['cat', 'sess', 'note', '--at', String(then - 60)]);
   expect([early.exit === 0, early.stderr]).toEqual([false, expect.stringContaining('has no moment')]);
-  expect(await cli.run(['cat', 'sess', 'note', '--at', 'yesterday'])).toMatchObject({ exit: 2 });
+  expect(await cli.run(['cat', 'sess', 'note', '--at', 'yesterday'])).toMatchObject({ exit: 4 });
   expect(last).toBeGreaterThan(then);
+});
+
+test('a moment is named, gone back to by its name, that undone, and one file taken back', async () => {
+  await server.call('POST', '/api/instances', { id: 'sess', tenant: 'acme' });
+  await write('note', 'before');
+  const kept = await ok('moments', 'sess', '--name', 'before the change');
+  expect(kept.stdout).toMatch(/^sess as of 2\S+Z is kept as “before the change”\.\n$/);
+  server.clock.advance(10);
+  await write('note', 'after');
+  expect((await ok('moments', 'sess', '--named')).stdout).toMatch(
+    /^TIME +KIND +GRAIN +NAME\n2\S+Z +named +each +before the change\n$/,
+  );
+  expect((await ok('cat', 'sess', 'note', '--at', 'before the change')).stdout).toBe('before');
+  await server.call('POST', '/api/instances/sess/suspend');
+  await server.call('GET', '/api/instances/sess');
+  const back = await ok('restore', 'sess', '--at', 'before the change', '--yes', '--reason', 'ticket 7');
+  expect(back.stdout).toMatch(
+    /^sess is as of 2\S+Z now\. It is suspended\.\nWhat it had is its moment before-restore-/,
+  );
+  expect((await ok('cat', 'sess', 'note')).stdout).toBe('before');
+  const undone = await ok('undo', 'sess', '--yes');
+  expect(undone.stdout).toContain('What it had is its moment before-undo-');
+  expect((await ok('cat', 'sess', 'note')).stdout).toBe('after');
+  const taken = await ok('take-back', 'sess', 'note', '--at', 'before the change');
+  expect(taken.stdout).toMatch(/^note is as of 2\S+Z now: 1 file, 6 B\.\n$/);
+  expect((await ok('cat', 'sess', 'note')).stdout).toBe('before');
+  expect((await ok('moments', 'sess', '--remove', 'before the change')).stdout).toBe(
+    '“before the change” is no moment of sess any more.\n',
+  );
+  expect((await cli.run(['undo', 'sess', '--yes'])).exit).not.toBe(0);
+  for (const wrong of [
+    ['--at', '5'],
+    ['--name', 'a', '--remove', 'b'],
+  ]) {
+    expect(await cli.run(['moments', 'sess', ...wrong])).toMatchObject({ exit: 2 });
+  }
 });

@@ -83,6 +83,7 @@ import type {
   Moment,
   MomentsQuery,
   MoveInput,
+  NameMomentInput,
   PasswordChangeInput,
   PastQuery,
   PatchInput,
@@ -100,6 +101,7 @@ import type {
   Readiness,
   RestoreBackupInput,
   Restored,
+  RestoredMoment,
   RestoreInput,
   RestoreInstanceInput,
   ResumeAnswer,
@@ -135,6 +137,8 @@ import type {
   Storage,
   StorageCheckInput,
   StreamQuery,
+  TakeBackInput,
+  TakenBack,
   TakeSnapshotInput,
   Tenant,
   TenantForgetPlan,
@@ -145,6 +149,7 @@ import type {
   TenantUsage,
   Terminal,
   TerminalLineInput,
+  UndoRestoreInput,
   UpgradeAnswer,
   UpgradeQuery,
   UsageQuery,
@@ -279,6 +284,13 @@ export interface Calls {
    * one too. Every read of volumes takes one as `at`.
    */
   listMoments(id: string, query?: MomentsQuery, options?: CallOptions): Promise<Moment[]>;
+  /**
+   * Names the newest moment of an instance up to `time`, or what it has now, once that is shipped. It is kept, as a
+   * copy of its own, until the name is removed or the instance is deleted. The same once more changes nothing.
+   */
+  nameMoment(id: string, name: string, input?: NameMomentInput, options?: CallOptions): Promise<Moment>;
+  /** Removes the name of a moment and the copy that was kept for it. */
+  removeMoment(id: string, name: string, options?: CallOptions): Promise<void>;
   /** Lists the three volumes with what they hold and promise. */
   listVolumes(id: string, query?: PastQuery, options?: CallOptions): Promise<VolumeInfo[]>;
   /** Lists the files of a volume by path. Wakes nothing. */
@@ -306,6 +318,11 @@ export interface Calls {
   deleteFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<void>;
   /** Moves a file or a folder within its volume. Wakes a sleeping sandbox. */
   moveFile(id: string, volume: Volume, input: MoveInput, options?: CallOptions): Promise<void>;
+  /**
+   * Puts a file or a folder that was there at a moment in the place of what is there now, with all below it and nothing
+   * else, in one transaction of up to 64 MiB. Wakes a sleeping sandbox.
+   */
+  takeBack(id: string, volume: Volume, input: TakeBackInput, options?: CallOptions): Promise<TakenBack>;
   /** Searches names or contents. Wakes nothing. */
   searchFiles(id: string, query: SearchQuery, options?: CallOptions): Pages<SearchHit>;
   /** Runs read-only SQL over the file table. Wakes nothing; nothing else can be reached. */
@@ -340,7 +357,10 @@ export interface Calls {
   getSnapshotLineage(id: string, options?: CallOptions): Promise<Lineage>;
   /** Shows what came from a blueprint. */
   getBlueprintLineage(name: string, options?: CallOptions): Promise<Lineage>;
-  /** Makes a signed bundle of an instance: its workspace, or with `include_private` all volumes. Wakes nothing. */
+  /**
+   * Makes a signed bundle of an instance: its workspace, or with `include_private` all volumes; with `at` as of a
+   * moment, which the manifest names. Wakes nothing.
+   */
   shipInstance(id: string, input?: ShipInput, options?: CallOptions): Promise<Download>;
   /**
    * Gives the workspace as a directory tree with a `.gitignore` for the private volumes, without the settings and hooks
@@ -407,13 +427,19 @@ export interface Calls {
    */
   salvageInstance(id: string, input?: SalvageInput, options?: CallOptions): Promise<SalvageAnswer>;
   /**
-   * Replaces the file of an instance that is not awake by a snapshot of the same tenant, or with `time` by the newest
-   * moment of the replica up to then. The old file is set aside, a fault is cleared, the state stays.
+   * Replaces the file of an instance that is not awake by a snapshot of the same tenant, by the newest moment up to
+   * `time`, or by the named `moment`. The old file is set aside, a fault is cleared, the state stays. With a moment,
+   * what it had is kept as a named moment, which `undo` names.
    */
   restoreInstance(id: string, input: RestoreInstanceInput, options?: CallOptions): Promise<Restored>;
   /**
-   * Makes a new instance of what one had at the newest moment of the replica up to `time`. The one that it is made of
-   * stays as it is, or is deleted.
+   * Undoes the last restore of an instance to a moment: brings back what it replaced. Once more, the one before. What
+   * it has now is kept as a named moment, which `undo` names.
+   */
+  undoRestore(id: string, input?: UndoRestoreInput, options?: CallOptions): Promise<RestoredMoment>;
+  /**
+   * Makes a new instance of what one had at the newest moment up to `time`, or at the named `moment`. The one that it
+   * is made of stays as it is, or is deleted.
    */
   instanceFromMoment(id: string, input: FromMomentInput, options?: CallOptions): Promise<Instance>;
   /** Shows the hops from where an instance is to a state, and what they cost. Changes nothing. */
@@ -768,6 +794,14 @@ export const CALLS = {
   },
   completeLine: { method: 'POST', path: '/api/instances/:id/complete', body: 'json', query: false, answer: 'json' },
   listMoments: { method: 'GET', path: '/api/instances/:id/moments', body: null, query: true, answer: 'json' },
+  nameMoment: { method: 'PUT', path: '/api/instances/:id/moments/:name', body: 'json', query: false, answer: 'json' },
+  removeMoment: {
+    method: 'DELETE',
+    path: '/api/instances/:id/moments/:name',
+    body: null,
+    query: false,
+    answer: 'nothing',
+  },
   listVolumes: { method: 'GET', path: '/api/instances/:id/volumes', body: null, query: true, answer: 'json' },
   listFiles: { method: 'GET', path: '/api/instances/:id/volumes/:volume', body: null, query: true, answer: 'page' },
   listFolder: { method: 'GET', path: '/api/instances/:id/folders/:volume', body: null, query: true, answer: 'page' },
@@ -809,6 +843,13 @@ export const CALLS = {
     body: 'json',
     query: false,
     answer: 'nothing',
+  },
+  takeBack: {
+    method: 'POST',
+    path: '/api/instances/:id/volumes/:volume/take-back',
+    body: 'json',
+    query: false,
+    answer: 'json',
   },
   searchFiles: { method: 'GET', path: '/api/instances/:id/search', body: null, query: true, answer: 'page' },
   queryFiles: { method: 'POST', path: '/api/instances/:id/query', body: 'json', query: true, answer: 'json' },
@@ -856,6 +897,7 @@ export const CALLS = {
   rawInstance: { method: 'GET', path: '/api/instances/:id/raw', body: null, query: true, answer: 'download' },
   salvageInstance: { method: 'POST', path: '/api/instances/:id/salvage', body: 'json', query: false, answer: 'json' },
   restoreInstance: { method: 'POST', path: '/api/instances/:id/restore', body: 'json', query: false, answer: 'json' },
+  undoRestore: { method: 'POST', path: '/api/instances/:id/undo', body: 'json', query: false, answer: 'json' },
   instanceFromMoment: {
     method: 'POST',
     path: '/api/instances/:id/from-moment',

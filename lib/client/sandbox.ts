@@ -15,6 +15,9 @@ import type {
   CreateInput,
   Instance,
   ListQuery,
+  Moment,
+  NameMomentInput,
+  RestoredMoment,
   RestoreInput,
   ResumeAnswer,
   ResumeInput,
@@ -138,6 +141,39 @@ export class Sandbox {
   /** Keeps what it holds now, its `/tmp` aside, as an object of its own, for `Sandbox.fromSnapshot`. */
   snapshot({ tag, ...options }: TakeSnapshotInput & CallOptions = {}): Promise<Snapshot> {
     return this.client.takeSnapshot(this.id, { tag }, options);
+  }
+
+  /**
+   * Keeps what it has now, or had at `time` (seconds since the epoch), under a name: a checkpoint before a risky step.
+   * It stays until it is removed or the sandbox is deleted. Needs a server with a replica.
+   */
+  checkpoint(name: string, { time, reason, ...options }: NameMomentInput & CallOptions = {}): Promise<Moment> {
+    return this.client.nameMoment(this.id, name, { time, reason }, options);
+  }
+
+  /**
+   * Puts all of it back to a checkpoint, or to what it was at a time in seconds since the epoch. Its process ends
+   * first; calls that still run make it reject. What it had is kept: see `undo`.
+   */
+  async restore(
+    to: string | number,
+    { reason, ...options }: { reason?: string } & CallOptions = {},
+  ): Promise<RestoredMoment> {
+    await this.#putToSleep(options);
+    const which = typeof to === 'number' ? { time: to } : { moment: to };
+    // With a moment it answers which one that was.
+    return (await this.client.restoreInstance(this.id, { ...which, reason }, options)) as RestoredMoment;
+  }
+
+  /** Brings back what the last `restore` replaced; once more, what the one before replaced. */
+  async undo({ reason, ...options }: { reason?: string } & CallOptions = {}): Promise<RestoredMoment> {
+    await this.#putToSleep(options);
+    return this.client.undoRestore(this.id, { reason }, options);
+  }
+
+  async #putToSleep(options: CallOptions): Promise<void> {
+    const { state } = await this.client.getInstance(this.id, options);
+    if (state === 'active') await this.client.suspendInstance(this.id, {}, options);
   }
 
   /** Deletes it with its files, from any state, hop by hop. Its id is never used again. Once deleted it stays so. */

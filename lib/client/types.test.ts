@@ -88,6 +88,7 @@ import type {
   momentSchema,
   momentsQuerySchema,
   moveSchema,
+  nameMomentSchema,
   passwordChangeSchema,
   pastQuerySchema,
   patchScheduleSchema,
@@ -109,6 +110,7 @@ import type {
   rawQuerySchema,
   readinessSchema,
   restoreBackupSchema,
+  restoredMomentSchema,
   restoredSchema,
   restoreInstanceSchema,
   restoreSchema,
@@ -147,6 +149,8 @@ import type {
   storageCheckSchema,
   storageSchema,
   streamQuerySchema,
+  takeBackSchema,
+  takenBackSchema,
   takeSnapshotSchema,
   tenantForgetPlanSchema,
   tenantNetworkInputSchema,
@@ -157,6 +161,7 @@ import type {
   tenantUsageSchema,
   terminalLineSchema,
   terminalSchema,
+  undoRestoreSchema,
   upgradeAnswerSchema,
   upgradeChangeSchema,
   upgradeQuerySchema,
@@ -267,6 +272,7 @@ import type {
   Moment,
   MomentsQuery,
   MoveInput,
+  NameMomentInput,
   PasswordChangeInput,
   PastQuery,
   PatchInput,
@@ -289,6 +295,7 @@ import type {
   Readiness,
   RestoreBackupInput,
   Restored,
+  RestoredMoment,
   RestoreInput,
   RestoreInstanceInput,
   ResumeAnswer,
@@ -326,6 +333,8 @@ import type {
   Storage,
   StorageCheckInput,
   StreamQuery,
+  TakeBackInput,
+  TakenBack,
   TakeSnapshotInput,
   Tenant,
   TenantForgetPlan,
@@ -336,6 +345,7 @@ import type {
   TenantUsage,
   Terminal,
   TerminalLineInput,
+  UndoRestoreInput,
   UpgradeAnswer,
   UpgradeChange,
   UpgradeQuery,
@@ -447,6 +457,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<Moment>().toEqualTypeOf<z.output<typeof momentSchema>>();
   expectTypeOf<MomentsQuery>().toEqualTypeOf<z.input<typeof momentsQuerySchema>>();
   expectTypeOf<MoveInput>().toEqualTypeOf<z.input<typeof moveSchema>>();
+  expectTypeOf<NameMomentInput>().toEqualTypeOf<z.input<typeof nameMomentSchema>>();
   expectTypeOf<PasswordChangeInput>().toEqualTypeOf<z.input<typeof passwordChangeSchema>>();
   expectTypeOf<PastQuery>().toEqualTypeOf<z.input<typeof pastQuerySchema>>();
   expectTypeOf<PatchInput>().toEqualTypeOf<z.input<typeof patchSchema>>();
@@ -471,6 +482,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<RestoreInput>().toEqualTypeOf<z.input<typeof restoreSchema>>();
   expectTypeOf<RestoreInstanceInput>().toEqualTypeOf<z.input<typeof restoreInstanceSchema>>();
   expectTypeOf<Restored>().toEqualTypeOf<z.output<typeof restoredSchema>>();
+  expectTypeOf<RestoredMoment>().toEqualTypeOf<z.output<typeof restoredMomentSchema>>();
   expectTypeOf<ResumeAnswer>().toEqualTypeOf<z.output<typeof resumeAnswerSchema>>();
   expectTypeOf<ResumeInput>().toEqualTypeOf<z.input<typeof resumeSchema>>();
   expectTypeOf<RunOutput>().toEqualTypeOf<z.output<typeof runOutputSchema>>();
@@ -506,7 +518,9 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<Storage>().toEqualTypeOf<z.output<typeof storageSchema>>();
   expectTypeOf<StorageCheckInput>().toEqualTypeOf<z.input<typeof storageCheckSchema>>();
   expectTypeOf<StreamQuery>().toEqualTypeOf<z.input<typeof streamQuerySchema>>();
+  expectTypeOf<TakeBackInput>().toEqualTypeOf<z.input<typeof takeBackSchema>>();
   expectTypeOf<TakeSnapshotInput>().toEqualTypeOf<z.input<typeof takeSnapshotSchema>>();
+  expectTypeOf<TakenBack>().toEqualTypeOf<z.output<typeof takenBackSchema>>();
   expectTypeOf<Tenant>().toEqualTypeOf<z.output<typeof tenantSchema>>();
   expectTypeOf<TenantForgetPlan>().toEqualTypeOf<z.output<typeof tenantForgetPlanSchema>>();
   expectTypeOf<TenantNetwork>().toEqualTypeOf<z.output<typeof tenantNetworkSchema>>();
@@ -516,6 +530,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<TenantsQuery>().toEqualTypeOf<z.input<typeof tenantsQuerySchema>>();
   expectTypeOf<Terminal>().toEqualTypeOf<z.output<typeof terminalSchema>>();
   expectTypeOf<TerminalLineInput>().toEqualTypeOf<z.input<typeof terminalLineSchema>>();
+  expectTypeOf<UndoRestoreInput>().toEqualTypeOf<z.input<typeof undoRestoreSchema>>();
   expectTypeOf<UpgradeAnswer>().toEqualTypeOf<z.output<typeof upgradeAnswerSchema>>();
   expectTypeOf<UpgradeChange>().toEqualTypeOf<z.output<typeof upgradeChangeSchema>>();
   expectTypeOf<UpgradeQuery>().toEqualTypeOf<z.input<typeof upgradeQuerySchema>>();

@@ -641,7 +641,8 @@ export type ForgettingStarted = {
 };
 
 export type FromMomentInput = {
-  time: number;
+  time?: number | undefined;
+  moment?: string | undefined;
   name?: string | undefined;
   tenant?: string | undefined;
   reason?: string | undefined;
@@ -1156,8 +1157,10 @@ export type Me = {
 export type Moment = {
   /** When it was committed, at the latest, in milliseconds */
   time_ms: number;
-  /** `filing`: of a file that was at rest */
-  kind: 'commit' | 'filing';
+  /** `filing`: of a file that was at rest; `named`: kept until its name is removed */
+  kind: 'commit' | 'filing' | 'named';
+  /** Of one that is named */
+  name: string | null;
   /** It is the last one of so many seconds at most: those before it may be gone */
   grain_s: number;
 };
@@ -1165,12 +1168,19 @@ export type Moment = {
 export type MomentsQuery = {
   /** Those next to this time, in seconds since the epoch; without it the newest */
   around?: number | string | undefined;
+  /** Those that have a name alone */
+  kind?: 'named' | undefined;
   limit?: number | string | undefined;
 };
 
 export type MoveInput = {
   from: string;
   to: string;
+};
+
+export type NameMomentInput = {
+  time?: number | undefined;
+  reason?: string | undefined;
 };
 
 export type PasswordChangeInput = {
@@ -1440,16 +1450,19 @@ export type RestoreInput = {
 export type RestoreInstanceInput = {
   snapshot?: string | undefined;
   time?: number | undefined;
+  moment?: string | undefined;
   reason?: string | undefined;
 };
 
-export type Restored =
-  | Instance
-  | {
-      used: number;
-      undo: number | null;
-      instance: Instance;
-    };
+export type Restored = Instance | RestoredMoment;
+
+export type RestoredMoment = {
+  used: number;
+  undo: {
+    moment: string;
+  } | null;
+  instance: Instance;
+};
 
 export type ResumeAnswer = {
   path: 'warm' | 'cold';
@@ -1710,6 +1723,8 @@ export type SharesQuery = {
 
 export type ShipInput = {
   include_private?: boolean | undefined;
+  /** As of the newest moment up to then, in seconds since the epoch, which the manifest names */
+  at?: number | undefined;
   reason?: string | undefined;
   /** html: its page, with the whole bundle in it, as one file that a browser shows and saves the bundle from. */
   format?: 'zip' | 'html' | undefined;
@@ -2041,8 +2056,23 @@ export type StreamQuery = {
   with?: 'changes' | undefined;
 };
 
+export type TakeBackInput = {
+  path: string;
+  time?: number | undefined;
+  moment?: string | undefined;
+  reason?: string | undefined;
+};
+
 export type TakeSnapshotInput = {
   tag?: string | undefined;
+};
+
+export type TakenBack = {
+  /** Of the moment, in seconds since the epoch with fractions */
+  used: number;
+  /** Files and links */
+  files: number;
+  bytes: number;
 };
 
 export type Tenant = {
@@ -2228,6 +2258,10 @@ export type Terminal = {
 export type TerminalLineInput = {
   text: string;
   language?: 'shell' | 'js' | 'python' | undefined;
+};
+
+export type UndoRestoreInput = {
+  reason?: string | undefined;
 };
 
 export type UpgradeAnswer = {

@@ -98,6 +98,8 @@ const BODIES: Readonly<Record<string, object>> = {
   setTenantSecret: { url: RECEIVER },
   setInstanceSecret: { url: RECEIVER },
   createSchedule: { cron: '0 0 1 1 *', command: 'true' },
+  takeBack: { time: 1_765_500_000 },
+  instanceFromMoment: { time: 1_765_500_000 },
   sendMcpMessage: { jsonrpc: '2.0', id: 1, method: 'ping' },
 };
 

@@ -325,8 +325,12 @@ export const importedSchema = instanceSchema.extend({ imported: bundleOriginSche
 export type ImportedInstance = Instance & { imported: z.infer<typeof bundleOriginSchema> };
 export const salvageAnswerSchema = salvagedSchema.extend({ instance: instanceSchema }).meta({ id: 'Salvaged' });
 export type SalvageAnswer = z.infer<typeof salvageAnswerSchema>;
-export const restoredSchema = z.union([instanceSchema, usedMomentSchema.extend({ instance: instanceSchema })]);
-export type Restored = z.infer<typeof restoredSchema>;
+export const restoredMomentSchema = usedMomentSchema
+  .extend({ instance: instanceSchema })
+  .meta({ id: 'RestoredMoment' });
+export type RestoredMoment = z.infer<typeof usedMomentSchema> & { instance: Instance };
+export const restoredSchema = z.union([instanceSchema, restoredMomentSchema]);
+export type Restored = Instance | RestoredMoment;
 
 export * from './schema/backups.ts';
 export * from './schema/copies.ts';

@@ -232,9 +232,10 @@ export class Copies {
     await copies.clearUnclaimed(path);
   }
 
-  /** A sandbox that leaves `created` may have been the last to need a file. */
+  /** A sandbox that leaves `created`, or goes with its named moments, may have been the last to need a file. */
   #watch(lines: readonly LedgerLine[]): void {
-    if (this.#stopped || !lines.some(({ type, from }) => type === 'transition' && from === 'created')) return;
+    const mayLeave = ({ from, to }: LedgerLine) => from === 'created' || to === 'deleted';
+    if (this.#stopped || !lines.some(mayLeave)) return;
     void this.sweep();
   }
 

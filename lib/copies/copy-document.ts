@@ -26,6 +26,12 @@ const size = z.int().min(0);
 const slug = z.string().regex(SLUG);
 /** Documents of earlier versions lack it. */
 const replicate = z.string().regex(REPLICATE_FORM).nullable().default(null);
+const momentMs = z
+  .int()
+  .min(0)
+  .max(LATEST * 1000)
+  .nullable()
+  .default(null);
 const made = { created: time, actor: text };
 
 const documentSchema = z.object({
@@ -40,7 +46,7 @@ const documentSchema = z.object({
     .max(VOLUMES.length)
     .optional(),
   snapshots: z
-    .array(z.object({ ...made, id: slug, source: slug, tag: text.nullable() }))
+    .array(z.object({ ...made, id: slug, source: slug, tag: text.nullable(), moment_ms: momentMs }))
     .max(MOST_COPY_ROWS)
     .optional(),
   blueprints: z
@@ -71,7 +77,9 @@ export function copyDocument(
     tenant,
     sha256: hash,
     ...(first && { bytes: first.bytes, volumes: first.volumes }),
-    snapshots: snapshots.map(({ id, source, tag, created, actor }) => ({ id, source, tag, created, actor })),
+    snapshots: snapshots.map(({ id, source, tag, created, actor, momentMs: moment_ms }) => ({
+      ...{ id, source, tag, created, actor, moment_ms },
+    })),
     blueprints: blueprints.map(({ name, source, created, actor, replicate }) => ({
       name,
       source,

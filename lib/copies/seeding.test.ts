@@ -48,6 +48,7 @@ beforeEach(async () => {
       created: 1,
       actor: 'key:test',
       deleted: null,
+      momentMs: null,
     },
     entry(),
   );

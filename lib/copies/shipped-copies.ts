@@ -18,7 +18,7 @@ const PAGE = 200;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Lines of the ledger after which there may be a copy to ship. */
-const MADE = /^(?:snapshot|blueprint)\./;
+const MADE = /^(?:snapshot|blueprint|moment)\./;
 
 type Lineage = Pick<InstanceRow, 'lineageSnapshot' | 'lineageBlueprint'>;
 

@@ -63,7 +63,7 @@ export function createSnapshots(parts: {
 
   const get = async (id: string): Promise<SnapshotRow> => {
     const row = await registry.copies.snapshot(id);
-    if (row !== null && row.deleted === null) return row;
+    if (row !== null && row.deleted === null && row.momentMs === null) return row;
     throw new WinterdockError('not_found', `There is no snapshot "${id}".`);
   };
 
@@ -92,6 +92,7 @@ export function createSnapshots(parts: {
               created: epochSeconds(clock),
               actor: cause.actor,
               deleted: null,
+              momentMs: null,
             };
             const summary = `${row.id}, sha256:${row.hash}, ${row.bytes} bytes`;
             await registry.copies.addSnapshot(
@@ -118,7 +119,7 @@ export function createSnapshots(parts: {
       const row = await get(id);
       return copies.read('snapshot', row.hash, request, row.tenant);
     },
-    list: async (filter, limit, cursor) => registry.copies.snapshots(filter, limit, cursor),
+    list: async (filter, limit, cursor) => registry.copies.snapshots({ ...filter, isTaken: true }, limit, cursor),
     async delete(id, cause) {
       const row = await get(id);
       const entry = ledgerEntry(parts, { id: row.source, tenant: row.tenant }, cause, 'snapshot.deleted', {

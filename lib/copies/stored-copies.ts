@@ -31,7 +31,7 @@ const LOOK_EVERY_MS = 60_000;
 /** A copy that was brought or used stays so long, in milliseconds: whoever asked for it has begun with it by then. */
 const KEPT_MS = 10_000;
 /** Lines of the ledger after which there may be a copy to upload. */
-const MADE = /^(?:snapshot|blueprint)\./;
+const MADE = /^(?:snapshot|blueprint|moment)\./;
 
 type CopyObjects = Pick<ObjectStore, 'upload' | 'download' | 'put' | 'head'>;
 

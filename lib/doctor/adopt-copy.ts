@@ -46,7 +46,16 @@ export async function adoptCopy(
     ledgerEntry({ clock }, null, cause, type, { reason: `${name}, found at ${path}` });
   if (isSnapshot) {
     const id = newId('snap');
-    const row = { ...content, ...made, id, tenant: tenant ?? '', source: UNKNOWN_SOURCE, tag: null, deleted: null };
+    const row = {
+      ...content,
+      ...made,
+      id,
+      tenant: tenant ?? '',
+      source: UNKNOWN_SOURCE,
+      tag: null,
+      deleted: null,
+      momentMs: null,
+    };
     await registry.copies.addSnapshot(row, line('snapshot.adopted', id));
     return `snapshot ${id}`;
   }

@@ -220,7 +220,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const workbooks = new CarriedWorkbooks({ clock, config, log, registry, sourceParser });
   const bundles = new Bundles({ config, clock, log, registry, sandboxes, signer, transfers, workbooks });
   const repairs = new Repairs({ config, clock, log, registry, sandboxes, snapshots, transfers: transfers });
-  const backups = createBackups({ ...claiming, sandboxes, signer, transfers });
+  const backups = createBackups({ ...claiming, copies, drawers, readers, sandboxes, signer, transfers });
   const blueprints = createBlueprints({ clock, registry, bundles, sandboxes, copies, seeding });
   const storage = { config, clock, log, registry, drawers, store: store.tenants, replica: store.replicaOfTenants };
   const forgetter = new TenantForgetter({ ...storage, claims, sandboxes, copies, auth, runner, signer, failpoint });

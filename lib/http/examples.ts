@@ -26,6 +26,7 @@ const PATH: Readonly<Record<string, string>> = {
 
 /** A placeholder for an id from an earlier answer. */
 const SNAPSHOT = { id: 'id-of-a-snapshot' };
+const MOMENT = { name: 'before the migration' };
 const JOB = { id: 'id-of-a-job' };
 const SCHEDULE = { schedule: 'id-of-a-schedule' };
 const RUN = { run: 'id-of-a-run' };
@@ -93,6 +94,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   listRows: { query: { path: '/store.db', table: 'apples' } },
   putFile: { text: 'hello from the explorer\n' },
   moveFile: { body: { from: '/note.txt', to: '/notes/winter.txt' } },
+  takeBack: { body: { path: '/notes', moment: MOMENT.name, reason: 'trying the explorer' } },
   makeFolder: { body: { path: '/notes/spring' } },
   deleteFolder: { query: { path: '/notes/spring' } },
   searchFiles: { query: { q: 'hello', in: 'content' } },
@@ -109,6 +111,9 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   deleteSnapshot: { path: SNAPSHOT },
   salvageInstance: { body: { name: `Salvaged from ${EXAMPLE_ID}`, reason: 'trying the explorer' } },
   restoreInstance: { body: { snapshot: SNAPSHOT.id, reason: 'trying the explorer' } },
+  nameMoment: { path: MOMENT, body: { reason: 'trying the explorer' } },
+  removeMoment: { path: MOMENT },
+  undoRestore: { body: { reason: 'trying the explorer' } },
   instanceFromMoment: { body: { time: 1_800_000_000, name: `As ${EXAMPLE_ID} was`, reason: 'trying the explorer' } },
   getPlan: { query: { to: 'deleted' } },
   walkPlan: { body: { to: 'frozen', reason: 'trying the explorer' } },

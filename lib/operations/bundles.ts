@@ -23,6 +23,7 @@ import { parseVolume } from '../vfs/volumes.ts';
 import { withActorName, withActorNames } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';
 import type { ListPage } from './list-page.ts';
+import { endOfMoment } from './moments.ts';
 import { createInstanceSerializer } from './serializer.ts';
 import type { SizedStream, UploadStream } from './streams.ts';
 
@@ -70,10 +71,10 @@ export function bundleOperations(parts: {
   const { serialize } = createInstanceSerializer(parts);
 
   return {
-    async ship(caller, id, { include_private: includePrivate = false, reason, format = 'zip' }, signal) {
+    async ship(caller, id, { include_private: includePrivate = false, at, reason, format = 'zip' }, signal) {
       const shipped = await bundles.ship(
         await requireInstance(parts, id),
-        { includePrivate, format },
+        { includePrivate, format, atMs: at === undefined ? null : endOfMoment(at) },
         auditContextOf(caller, reason),
         signal,
       );

@@ -33,7 +33,7 @@ import { compareVolume } from './compare-volume.ts';
 import { etagOf } from './conditions.ts';
 import { databaseOf, databaseRowsOf } from './database-answers.ts';
 import type { ListPage } from './list-page.ts';
-import { openPast } from './moments.ts';
+import { endOfMoment, openPast } from './moments.ts';
 import { createPrivateReads, type PrivateReads } from './private-reads.ts';
 import { unknownId } from './unknown-id.ts';
 
@@ -124,7 +124,7 @@ export function fileReads(parts: FileReadParts): FileReads {
       const of = (read: PastSandbox['read'], record: PrivateReads) => readsOf(parts, read, record)[name] as Read;
       const at = timeIn(args);
       if (at === null) return of((request) => parts.sandboxes.read(id, request), privateRead)(caller, id, ...args);
-      return openPast(parts.sandboxes, id, at, ({ timeMs, read }) => {
+      return openPast(parts.sandboxes, id, endOfMoment(at), ({ timeMs, read }) => {
         noteUsedMoment(timeMs);
         const asOf = `as of ${new Date(timeMs).toISOString()}`;
         const record: PrivateReads = (who, whose, what) => privateRead(who, whose, `${what}, ${asOf}`);
@@ -229,7 +229,7 @@ function readsOf(parts: FileReadParts, read: PastSandbox['read'], recordRead: Pr
     async compare(caller, id, volume, { snapshot, since, limit }) {
       if (since !== undefined) {
         if (volume === PRIVATE) await recordRead(caller, id, 'a comparison with a moment');
-        return openPast(parts.sandboxes, id, since, ({ timeMs, read: before }) =>
+        return openPast(parts.sandboxes, id, endOfMoment(since), ({ timeMs, read: before }) =>
           compareVolume({ snapshot: null, since: timeMs / 1000, volume, limit }, before, read),
         );
       }

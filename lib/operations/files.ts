@@ -3,7 +3,9 @@
  */
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
 import type { InstanceId } from '../base/ids.ts';
+import type { TakeBackInput, TakenBack } from '../contract/schema.ts';
 import type { Snapshots } from '../copies/snapshots.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
@@ -13,6 +15,7 @@ import type { WriteOperation, WriteOutcome } from '../workers/protocol/instance.
 import { auditContextOf } from './audit-context.ts';
 import { etagOf, writeConditionOf } from './conditions.ts';
 import { type FileReads, fileReads } from './file-reads.ts';
+import { takeFromPast } from './take-back.ts';
 
 /** The headers that make a write conditional, as they were sent. */
 interface WriteHeaders {
@@ -32,6 +35,11 @@ export interface FileOperations extends FileReads {
   deleteFile(caller: Caller, id: InstanceId, volume: Volume, path: VfsPath, condition?: WriteHeaders): Promise<void>;
   /** Moves a file or a whole folder. Throws `conflict` when something is at `to`. */
   moveFile(caller: Caller, id: InstanceId, volume: Volume, input: { from: VfsPath; to: VfsPath }): Promise<void>;
+  /**
+   * Puts a file or a folder that was there at a moment in the place of what is there now, with all below it and nothing
+   * else. Throws `not_found` when nothing was there, `moment_gone`, `too_large`, `validation` for tmp.
+   */
+  takeBack(caller: Caller, id: InstanceId, volume: Volume, input: TakeBackInput): Promise<TakenBack>;
   /** Makes a folder and the missing ones above it. Throws `conflict` when something is there. */
   makeFolder(caller: Caller, id: InstanceId, volume: Volume, input: { path: VfsPath }): Promise<void>;
   /**
@@ -51,6 +59,7 @@ export function fileOperations(parts: {
   sandboxes: Sandboxes;
   snapshots: Pick<Snapshots, 'get' | 'read'>;
   clock: Clock;
+  config: Pick<Config, 'maxFileBytes'>;
 }): FileOperations {
   const { sandboxes } = parts;
   const write = (caller: Caller, id: InstanceId, operation: WriteOperation): Promise<WriteOutcome> =>
@@ -87,6 +96,8 @@ export function fileOperations(parts: {
         to,
       });
     },
+
+    takeBack: (caller, id, volume, input) => takeFromPast(parts, caller, id, volume, input),
 
     async makeFolder(caller, id, volume, { path }) {
       await write(caller, id, { op: 'mkdir', volume, path });

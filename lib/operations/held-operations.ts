@@ -20,6 +20,7 @@ const MAKING = [
   'seedFromAgent',
   'importBundle',
   'restoreInstance',
+  'undoRestore',
   'instanceFromMoment',
   'salvage',
 ] as const satisfies readonly OperationName[];

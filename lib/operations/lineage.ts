@@ -87,7 +87,7 @@ export class Lineages {
   async #children(of: Found, tenants: readonly string[] | null): Promise<{ children: Found[]; more: boolean }> {
     const { copies } = this.#registry;
     if (of.kind === 'instance') {
-      const filter = { source: of.id, ...(tenants === null ? {} : { tenants }) };
+      const filter = { source: of.id, isTaken: true as const, ...(tenants === null ? {} : { tenants }) };
       const { rows, next } = await copies.snapshots(filter, MAX_CHILDREN);
       const found = await Promise.all(rows.map(({ id }) => this.#snapshot(id)));
       return { children: found.filter((child) => child !== null), more: next !== null };

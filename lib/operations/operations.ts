@@ -112,6 +112,7 @@ export interface EngineParts {
       | 'keysFolder'
       | 'maxActive'
       | 'maxCallMs'
+      | 'maxFileBytes'
       | 'scheduleSpreadSeconds'
       | 'schedulesPerSandbox'
       | 'schedulesPerTenant'

@@ -3,10 +3,17 @@
  * place; and new sandboxes of moments.
  */
 import type { Caller } from '../auth/caller.ts';
+import type { WhichMoment } from '../backup/restore-moment.ts';
 import type { Clock } from '../base/clock.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
-import type { FromMomentInput, RawQuery, RestoreInstanceInput, SalvageInput } from '../contract/schema/repairs.ts';
-import type { Instance, Restored, SalvageAnswer } from '../contract/schema.ts';
+import type {
+  FromMomentInput,
+  RawQuery,
+  RestoreInstanceInput,
+  SalvageInput,
+  UndoRestoreInput,
+} from '../contract/schema/repairs.ts';
+import type { Instance, Restored, RestoredMoment, SalvageAnswer } from '../contract/schema.ts';
 import type { Repairs } from '../copies/repairs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
@@ -35,10 +42,12 @@ export interface RepairOperations {
   /** A new sandbox of what is readable of its file, and what is not. Its file is left as it is. */
   salvage(caller: Caller, id: InstanceId, input: SalvageInput, signal?: AbortSignal): Promise<SalvageAnswer>;
   /**
-   * Puts a snapshot, or a moment of the replica, in the place of its file; what was there is kept aside. It keeps its
-   * state and loses its fault.
+   * Puts a snapshot, or one of its moments, in the place of its file; what was there is kept aside. It keeps its state
+   * and loses its fault. With a moment it answers what undoes it.
    */
   restoreInstance(caller: Caller, id: InstanceId, input: RestoreInstanceInput): Promise<Restored>;
+  /** Brings back what the last restore to a moment replaced; the next one undoes the restore before. */
+  undoRestore(caller: Caller, id: InstanceId, input: UndoRestoreInput): Promise<RestoredMoment>;
   /** A new sandbox of what one had at a moment of the replica; a deleted one too. */
   instanceFromMoment(caller: Caller, id: InstanceId, input: FromMomentInput): Promise<Instance>;
 }
@@ -53,6 +62,15 @@ export function repairOperations(parts: {
   const { repairs } = parts;
   const { moments } = parts.backups;
   const { serialize } = createInstanceSerializer(parts);
+  const restored = async ({
+    row,
+    usedMs,
+    undo,
+  }: Awaited<ReturnType<typeof moments.undo>>): Promise<RestoredMoment> => ({
+    instance: await serialize(row),
+    used: usedMs / 1000,
+    undo: undo === null ? null : { moment: undo },
+  });
   return {
     raw: (caller, id, { part, reason }, signal) => repairs.raw(id, part, auditContextOf(caller, reason), signal),
     async salvage(caller, id, { id: own, name, reason }, signal) {
@@ -67,15 +85,19 @@ export function repairOperations(parts: {
         list: salvaged.list,
       };
     },
-    async restoreInstance(caller, id, { snapshot, time, reason }) {
+    async restoreInstance(caller, id, { snapshot, time, moment, reason }) {
       const audit = auditContextOf(caller, reason);
       if (snapshot !== undefined) return serialize(await repairs.restore(id, snapshot, audit));
-      const { row, usedMs, undoMs } = await moments.restore(id, endOfMoment(time ?? 0), audit);
-      return { instance: await serialize(row), used: usedMs / 1000, undo: undoMs === null ? null : undoMs / 1000 };
+      return restored(await moments.restore(id, whichMoment({ time, moment }), audit));
     },
-    async instanceFromMoment(caller, id, { time, name = null, tenant = null, reason }) {
-      const made = { atMs: endOfMoment(time), name, tenant };
-      return serialize(await moments.fromMoment(id, made, auditContextOf(caller, reason)));
+    undoRestore: async (caller, id, { reason }) => restored(await moments.undo(id, auditContextOf(caller, reason))),
+    async instanceFromMoment(caller, id, { time, moment, name = null, tenant = null, reason }) {
+      const which = whichMoment({ time, moment });
+      return serialize(await moments.fromMoment(id, which, { name, tenant }, auditContextOf(caller, reason)));
     },
   };
+}
+
+function whichMoment({ time, moment }: { time?: number | undefined; moment?: string | undefined }): WhichMoment {
+  return moment === undefined ? { atMs: endOfMoment(time ?? 0) } : { name: moment };
 }

@@ -3,6 +3,7 @@
  * so that unused files get removed. Knows nothing of files but their names (lib/base/copy-paths.ts).
  */
 import type { CopyKind } from '../base/copy-paths.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { FileRecord, InstanceRow, LedgerEntry, NewInstance, RowPage } from './types.ts';
 
@@ -27,6 +28,14 @@ export interface SnapshotRow extends CopyContent {
   actor: string;
   /** Epoch seconds, or null. The row of a deleted snapshot stays as the ancestor of its clones. */
   deleted: number | null;
+  /** Of a named moment of `source`, whose tag is its name: when it was committed, in epoch ms. Null: a snapshot. */
+  momentMs: number | null;
+}
+
+/** A named moment of a sandbox, kept as a copy of its own. */
+export interface NamedMomentRow extends SnapshotRow {
+  tag: string;
+  momentMs: number;
 }
 
 /** Instances of one call that are to be resumed after they were made. */
@@ -55,6 +64,8 @@ export interface SnapshotFilter {
   tenants?: readonly string[];
   tag?: string;
   source?: InstanceId;
+  /** Without named moments. Default: with them. */
+  isTaken?: true;
 }
 
 /** The origin of instances. */
@@ -62,7 +73,10 @@ export type Ancestor = { snapshot: string } | { blueprint: string };
 
 /** Each method is one durable transaction, ledger lines included. */
 export interface CopyStore {
-  /** Inserts a snapshot and unmarks its file. Throws `quota_exceeded`. */
+  /**
+   * Inserts a snapshot and unmarks its file. Throws `quota_exceeded`, and `conflict` for a named moment where its
+   * sandbox has one of that name.
+   */
   addSnapshot(snapshot: SnapshotRow, ledger: LedgerEntry): Promise<void>;
   /** The tenant of a snapshot, deleted ones included, or null; takes as long for either. */
   snapshotTenant(id: string): Promise<string | null>;
@@ -72,6 +86,8 @@ export interface CopyStore {
   snapshots(filter: SnapshotFilter, limit: number, cursor?: string): Promise<RowPage<SnapshotRow>>;
   /** Those of a file, without deleted ones: at most `limit`, in no order. */
   snapshotsOf(hash: string, limit: number): Promise<SnapshotRow[]>;
+  /** The named moments of a sandbox, the newest first. Deleting it deletes them, in the same transaction. */
+  namedMoments(source: InstanceId): Promise<NamedMomentRow[]>;
   /** Marks the row as deleted, and its file when no other snapshot uses it. False when there is no such snapshot. */
   deleteSnapshot(id: string, now: number, ledger: LedgerEntry): Promise<boolean>;
 
@@ -138,4 +154,15 @@ export function ancestryOf(ancestor: Ancestor): { kind: CopyKind; key: string } 
   return 'snapshot' in ancestor
     ? { kind: 'snapshot', key: ancestor.snapshot }
     : { kind: 'blueprint', key: ancestor.blueprint };
+}
+
+/** The error of a second named moment of the same name. */
+export function momentNameTaken(
+  { tag, source }: Pick<SnapshotRow, 'tag' | 'source'>,
+  cause?: unknown,
+): WinterdockError {
+  return new WinterdockError('conflict', `The sandbox "${source}" has a moment named "${tag}" already.`, {
+    hint: 'Choose another name, or remove the one that has it.',
+    ...(cause === undefined ? {} : { cause }),
+  });
 }

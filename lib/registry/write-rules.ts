@@ -236,6 +236,7 @@ export const WRITE_RULES: WriteRules = {
       'snapshotTenant',
       'snapshot',
       'snapshotsOf',
+      'namedMoments',
       'snapshots',
       'blueprint',
       'blueprints',

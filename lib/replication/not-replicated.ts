@@ -25,3 +25,13 @@ export function committedUnreplicated(what: string): WinterdockError {
     retryAfterSeconds: RETRY_SECONDS,
   });
 }
+
+/** Before anything was done: a sandbox has committed what its replica lacks. `isNever`: it does not get that now. */
+export function notShippedInTime(id: string, isNever: boolean): WinterdockError {
+  return new WinterdockError('not_replicated', `The replica does not have all of the sandbox "${id}" yet.`, {
+    hint: isNever
+      ? 'Nothing was done. It is not shipped as it is now: suspend it, or have its `replicate` changed.'
+      : 'Nothing was done. Try again: it is shipped as soon as the store takes it.',
+    retryAfterSeconds: RETRY_SECONDS,
+  });
+}

@@ -18,17 +18,16 @@ async function oldestMomentMs(store: Pick<ObjectStore, 'list' | 'open'>, id: str
   return oldest === null ? null : (await readSegmentHead(store, segmentName(oldest))).timeMs;
 }
 
-/** The error for who asks for a moment up to `atMs` (epoch milliseconds), of which there is none. */
+/** The error for who asks for a moment up to `atMs` (epoch milliseconds; null: now), of which there is none. */
 export async function noMomentUpTo(
   store: Pick<ObjectStore, 'list' | 'open'>,
   id: string,
-  atMs: number,
+  atMs: number | null,
 ): Promise<WinterdockError> {
   const oldestMs = await oldestMomentMs(store, id);
   const from = oldestMs === null ? 'nothing of it' : `its moments since ${new Date(oldestMs).toISOString()}`;
-  return new WinterdockError(
-    'moment_gone',
-    `The replica has no moment of "${id}" up to ${new Date(atMs).toISOString()}: it has ${from}.`,
-    { extra: { oldest: oldestMs === null ? null : oldestMs / 1000 } },
-  );
+  const upTo = atMs === null ? '' : ` up to ${new Date(atMs).toISOString()}`;
+  return new WinterdockError('moment_gone', `The replica has no moment of "${id}"${upTo}: it has ${from}.`, {
+    extra: { oldest: oldestMs === null ? null : oldestMs / 1000 },
+  });
 }

@@ -37,6 +37,8 @@ export interface ReplicaOfFiles {
    * awake it looks at the stat of its log.
    */
   describe(row: InstanceRow): ReplicaStatus;
+  /** Resolves once the store has everything that a sandbox has committed by now: not while it is away. */
+  flush(id: InstanceId): Promise<void>;
   /** Whether the commits of a sandbox are shipped. Synchronous, no disk: asked once for each wake. */
   ships(row: InstanceRow): boolean;
   /**

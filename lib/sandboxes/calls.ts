@@ -315,7 +315,7 @@ export async function write(
   audit: AuditContext,
 ): Promise<WriteOutcome> {
   const send = async () => (await sendToProcess(engine, runtime, audit, (process) => process.write(operation))).answer;
-  return operation.op === 'put' ? withReservedQuota(engine, runtime, operation.content.byteLength, send) : send();
+  return 'content' in operation ? withReservedQuota(engine, runtime, operation.content.byteLength, send) : send();
 }
 
 /** Runs a write after reserving its bytes from the quota of the tenant. */

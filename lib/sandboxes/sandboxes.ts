@@ -8,7 +8,6 @@ import type { Source, Thermal, Trigger, Via } from '../lifecycle/words.ts';
 import type { CopyContent } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { PromisedRow } from '../replication/answer-barrier.ts';
-import type { ListedMoment } from '../replication/moment-list.ts';
 import type { ReplicaStatus } from '../replication/replica-of-files.ts';
 import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
@@ -121,6 +120,8 @@ export interface SnapshotToRestore extends Pick<CopyContent, 'hash' | 'bytes'> {
   name: string;
   /** Absolute path of its bytes, which is taken, where it is no snapshot of a drawer. */
   file?: string;
+  /** The generation of the row that it replaces. Default: any. */
+  generation?: number;
 }
 
 /** A sandbox as it was. Its file stays as long as it is used. */
@@ -128,9 +129,20 @@ export interface PastSandbox {
   /** When it was committed, in epoch milliseconds. */
   readonly timeMs: number;
   read<R extends ReadRequest>(request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
+  /** Writes volumes of it into a new file at `path` (absolute), as `Sandboxes.copyOut` does of the present. */
+  copy(path: string, options: CopyOutOptions): Promise<VfsCopy>;
 }
 
-/** What can be had of the moments of a replica. */
+/** A moment as it is listed. */
+export interface KnownMoment {
+  timeMs: number;
+  kind: 'commit' | 'filing' | 'named';
+  /** Of one that is named. */
+  name: string | null;
+  grainS: number;
+}
+
+/** What can be had of the moments of a replica, and of those that are named. */
 export interface Past {
   /**
    * Runs `look` on a sandbox as of its newest moment up to `atMs` (epoch milliseconds). Throws `moment_gone` with the
@@ -138,10 +150,15 @@ export interface Past {
    */
   open<T>(id: InstanceId, atMs: number, look: (past: PastSandbox) => Promise<T>): Promise<T>;
   /**
-   * At most `limit` moments next to a time (null: now), the newest first, of a deleted sandbox too. Throws
-   * `moment_gone` when there is none up to then, `not_found`, `storage_unavailable`.
+   * At most `limit` moments next to a time (null: now), the newest first, of a deleted sandbox too. `isNamed`: only
+   * those with a name. Throws `moment_gone` when there is none up to then, `not_found`, `storage_unavailable`.
    */
-  list(id: InstanceId, around: { aroundMs: number | null; limit: number }): Promise<ListedMoment[]>;
+  list(id: InstanceId, around: { aroundMs: number | null; limit: number; isNamed?: boolean }): Promise<KnownMoment[]>;
+  /**
+   * Has what a sandbox has committed by now shipped, and resolves with the time of the newest moment then. Throws
+   * `not_replicated` when that takes too long, or is not done while it is awake.
+   */
+  shipped(id: InstanceId): Promise<number>;
 }
 
 export interface Sandboxes {

@@ -7,6 +7,7 @@ import { folderPage } from './folder.ts';
 import { followed } from './followed.ts';
 import { parseVfsPath } from './paths.ts';
 import { runQuery } from './query.ts';
+import { piecesAt } from './tree-pieces.ts';
 import type { PeekRequest, ReadAnswer, ReadRequest, VfsAddress, VfsDigest, VfsStat } from './types.ts';
 import type { Vfs } from './vfs.ts';
 
@@ -32,6 +33,8 @@ export function answerRead(vfs: Vfs, request: ReadRequest): ReadAnswer {
       const { stat, at } = foundFile(vfs, request);
       return { op: 'get', stat, content: stat && contentOf(vfs, { ...request, ...at }) };
     }
+    case 'pieces':
+      return { op: 'pieces', ...piecesAt(vfs, request) };
     case 'tables': {
       const content = databaseOf(vfs, request);
       return { op: 'tables', tables: content && databaseTables(content, request) };

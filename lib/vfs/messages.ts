@@ -161,6 +161,7 @@ export function requireRequest(value: unknown): Fields {
       all(request, 'number', 'limit') &&
       maybe(request, 'string', 'after')) ||
     (op === 'stat' && all(request, 'string', 'volume', 'path')) ||
+    (op === 'pieces' && all(request, 'string', 'volume', 'path') && all(request, 'number', 'bytes')) ||
     (op === 'get' && all(request, 'string', 'volume', 'path') && soundRange(request.range)) ||
     (op === 'tables' &&
       all(request, 'string', 'volume', 'path') &&
@@ -189,6 +190,9 @@ function parseAnswer(answer: Fields): ReaderJobResult {
     (answer.op === 'directories' && Array.isArray(answer.paths)) ||
     (answer.op === 'stat' && typeof answer.stat === 'object') ||
     (answer.op === 'get' && (answer.content === null || answer.content instanceof Uint8Array)) ||
+    (answer.op === 'pieces' &&
+      (answer.pieces === null || Array.isArray(answer.pieces)) &&
+      (answer.content === null || answer.content instanceof Uint8Array)) ||
     (answer.op === 'tables' && typeof answer.tables === 'object') ||
     (answer.op === 'rows' && typeof answer.rows === 'object') ||
     (answer.op === 'search' && Array.isArray(answer.hits)) ||

@@ -27,6 +27,8 @@ export type ReadRequest =
   | { op: 'stat'; volume: Volume; path: VfsPath }
   /** `range`: first and last byte, both inclusive as in HTTP; cut at the end of the file. */
   | { op: 'get'; volume: Volume; path: VfsPath; range?: { start: number; end: number } }
+  /** What is at a path, with all below it: see tree-pieces.ts. */
+  | { op: 'pieces'; volume: Volume; path: VfsPath; bytes: number }
   /** The tables of a file that is a SQLite database, and the rows of one: see database-file.ts. */
   | { op: 'tables'; volume: Volume; path: VfsPath; limit: number; after?: string }
   | { op: 'rows'; volume: Volume; path: VfsPath; table: string; limit: number; after?: string }
@@ -81,6 +83,9 @@ export interface VfsEntry {
   target: string | null;
 }
 
+/** An entry that is put elsewhere. The contents of all files of a list follow one another, each with its `size`. */
+export type VfsPiece = Pick<VfsEntry, 'path' | 'kind' | 'size' | 'mode' | 'mtime' | 'target'>;
+
 /** Preconditions of a write, by version; `*` means any existing file. All of them must hold. */
 export interface WriteCondition {
   /** `If-Match`: one of these versions must be the current one. */
@@ -97,6 +102,8 @@ export type ReadAnswer =
   | { op: 'directories'; paths: string[]; next: string | null }
   | { op: 'stat'; stat: VfsStat | null }
   | { op: 'get'; stat: VfsStat | null; content: Uint8Array | null }
+  /** Null: there is nothing. */
+  | { op: 'pieces'; pieces: VfsPiece[] | null; content: Uint8Array | null }
   /** Null: there is no such file. */
   | { op: 'tables'; tables: EmbeddedTables | null }
   | { op: 'rows'; rows: EmbeddedRows | null }

@@ -97,6 +97,12 @@ CALLS: Dict[str, CallLine] = {
     "list_moments": CallLine(
         "GET", "/api/instances/:id/moments", None, True, "json"
     ),
+    "name_moment": CallLine(
+        "PUT", "/api/instances/:id/moments/:name", "json", False, "json"
+    ),
+    "remove_moment": CallLine(
+        "DELETE", "/api/instances/:id/moments/:name", None, False, "nothing"
+    ),
     "list_volumes": CallLine(
         "GET", "/api/instances/:id/volumes", None, True, "json"
     ),
@@ -132,6 +138,9 @@ CALLS: Dict[str, CallLine] = {
     ),
     "move_file": CallLine(
         "POST", "/api/instances/:id/volumes/:volume/move", "json", False, "nothing"
+    ),
+    "take_back": CallLine(
+        "POST", "/api/instances/:id/volumes/:volume/take-back", "json", False, "json"
     ),
     "search_files": CallLine(
         "GET", "/api/instances/:id/search", None, True, "page"
@@ -234,6 +243,9 @@ CALLS: Dict[str, CallLine] = {
     ),
     "restore_instance": CallLine(
         "POST", "/api/instances/:id/restore", "json", False, "json"
+    ),
+    "undo_restore": CallLine(
+        "POST", "/api/instances/:id/undo", "json", False, "json"
     ),
     "instance_from_moment": CallLine(
         "POST", "/api/instances/:id/from-moment", "json", False, "json"

@@ -713,11 +713,9 @@ class ForgettingStarted(TypedDict):
     registry_moments_end: bool
 
 
-class _FromMomentInputRequired(TypedDict):
+class FromMomentInput(TypedDict, total=False):
     time: float
-
-
-class FromMomentInput(_FromMomentInputRequired, total=False):
+    moment: str
     name: str
     tenant: str
     reason: str
@@ -1329,8 +1327,10 @@ class Me(TypedDict):
 class Moment(TypedDict):
     #: When it was committed, at the latest, in milliseconds
     time_ms: int
-    #: `filing`: of a file that was at rest
-    kind: Literal["commit", "filing"]
+    #: `filing`: of a file that was at rest; `named`: kept until its name is removed
+    kind: Literal["commit", "filing", "named"]
+    #: Of one that is named
+    name: Optional[str]
     #: It is the last one of so many seconds at most: those before it may be gone
     grain_s: int
 
@@ -1338,6 +1338,8 @@ class Moment(TypedDict):
 class MomentsQuery(TypedDict, total=False):
     #: Those next to this time, in seconds since the epoch; without it the newest
     around: float
+    #: Those that have a name alone
+    kind: Literal["named"]
     limit: int
 
 
@@ -1348,6 +1350,11 @@ MoveInput = TypedDict(
         "to": "str",
     },
 )
+
+
+class NameMomentInput(TypedDict, total=False):
+    time: float
+    reason: str
 
 
 class PasswordChangeInput(TypedDict):
@@ -1665,12 +1672,17 @@ class RestoreInput(TypedDict, total=False):
 class RestoreInstanceInput(TypedDict, total=False):
     snapshot: str
     time: float
+    moment: str
     reason: str
 
 
-class Restored2(TypedDict):
+class RestoredMomentUndo(TypedDict):
+    moment: str
+
+
+class RestoredMoment(TypedDict):
     used: float
-    undo: Optional[float]
+    undo: Optional[RestoredMomentUndo]
     instance: Instance
 
 
@@ -1963,6 +1975,8 @@ class SharesQuery(TypedDict, total=False):
 
 class ShipInput(TypedDict, total=False):
     include_private: bool
+    #: As of the newest moment up to then, in seconds since the epoch, which the manifest names
+    at: float
     reason: str
     #: html: its page, with the whole bundle in it, as one file that a browser shows and saves the
     #: bundle from.
@@ -2376,8 +2390,26 @@ StreamQuery = TypedDict(
 )
 
 
+class _TakeBackInputRequired(TypedDict):
+    path: str
+
+
+class TakeBackInput(_TakeBackInputRequired, total=False):
+    time: float
+    moment: str
+    reason: str
+
+
 class TakeSnapshotInput(TypedDict, total=False):
     tag: str
+
+
+class TakenBack(TypedDict):
+    #: Of the moment, in seconds since the epoch with fractions
+    used: float
+    #: Files and links
+    files: int
+    bytes: int
 
 
 class TenantBytes(TypedDict):
@@ -2606,6 +2638,10 @@ class _TerminalLineInputRequired(TypedDict):
 
 class TerminalLineInput(_TerminalLineInputRequired, total=False):
     language: Literal["shell", "js", "python"]
+
+
+class UndoRestoreInput(TypedDict, total=False):
+    reason: str
 
 
 UpgradeAnswer = TypedDict(
@@ -2892,4 +2928,4 @@ class WorkflowCallInput(TypedDict, total=False):
     world: str
 
 
-Restored = Union[Instance, Restored2]
+Restored = Union[Instance, RestoredMoment]

@@ -8,9 +8,11 @@ import { addCommand, type CommandContext, parseWholeNumber } from '../command.ts
 import { CliError } from '../failure.ts';
 import { actorText, bytesText, facts, printable, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
+import { parseTypedMoment, type TypedMoment } from '../moment-time.ts';
 import { showProgress } from '../progress.ts';
 import { confirm } from '../prompt.ts';
 import { type TenantOption, tenantFrom, tenantOption } from '../tenant-option.ts';
+import { goBackTo } from './repairs.ts';
 
 const contentFacts = (copy: Snapshot | Blueprint): [string, string | null][] => [
   ['size', bytesText(copy.bytes)],
@@ -47,6 +49,14 @@ interface SeedOptions {
   start?: boolean;
   wait?: boolean;
   progress?: boolean;
+}
+
+interface RestoreOptions extends SeedOptions {
+  tenant?: string;
+  policy?: RestoreInput['policy'];
+  at?: TypedMoment;
+  reason?: string;
+  yes?: boolean;
 }
 
 const seedOptions = (command: Command) =>
@@ -118,19 +128,26 @@ function addSnapshotCommands(program: Command): void {
     },
   });
 
-  addCommand<SeedOptions & { tenant?: string; policy?: RestoreInput['policy'] }>(program, 'restore <snapshot>', {
-    summary: 'make new sandboxes from a snapshot',
-    description: 'Each is new, with its own id, in state created. Prints their ids.',
+  addCommand<RestoreOptions>(program, 'restore <snapshot>', {
+    summary: 'make new sandboxes from a snapshot, or put one back to a moment',
+    description:
+      'Each is new, with its own id, in state created. Prints their ids. With --at the id of a sandbox takes the place of the snapshot: it is put back to that moment, as restore-in-place does, and undo undoes it.',
     options: (command) =>
       seedOptions(command)
         .option('--tenant <tenant>', 'for another tenant')
-        .addOption(policyChoice('what they may do (default: what its source may)')),
+        .addOption(policyChoice('what they may do (default: what its source may)'))
+        .option('--at <time>', 'put a sandbox back to the newest moment up to then, or the named one', parseTypedMoment)
+        .option('--reason <words>', 'with --at: why; it goes into the ledger')
+        .option('--yes', 'with --at: without asking'),
     examples: [
       ['restore snap_512', 'one'],
+      ['restore sess-841 --at 2026-11-21T18:00:00Z', 'no new one: as it was then'],
+      ['restore sess-841 --at "before the migration"', 'the same, by the name of a moment'],
       ['restore snap_512 --count 100 --name worker --start --wait', 'a hundred, and wait until all are active'],
     ],
     async run(context, options, id: string) {
-      const { tenant, count, name, policy, start } = options;
+      const { tenant, count, name, policy, start, at } = options;
+      if (at !== undefined) return goBackTo(context, at, options, id);
       await seed(context, options, (callOptions) =>
         context.client.restoreSnapshot(id, { tenant, count, name, policy, start }, callOptions),
       );

@@ -1,12 +1,23 @@
-/** Commands that look at what a sandbox was: `moments`, `cat`, `diff`. Nothing is woken or restored. */
+/**
+ * Commands that look at what a sandbox was: `moments`, `cat`, `diff`, which wake nothing; and `take-back`, which takes
+ * one file or folder of it.
+ */
 import type { Command } from 'commander';
+import type { Moment } from '../../contract/schema.ts';
 import { DEFAULT_VOLUME, parseVolume, VOLUMES } from '../../vfs/volumes.ts';
 import { choice } from '../choice.ts';
 import { addCommand, parseWholeNumber } from '../command.ts';
 import { comparisonText } from '../comparison-text.ts';
-import { table } from '../format.ts';
-import { atOption, parseMomentTime, secondsText } from '../moment-time.ts';
-import { addCall } from '../one-call.ts';
+import { CliError } from '../failure.ts';
+import { bytesText, printable, table } from '../format.ts';
+import {
+  atOption,
+  momentSeconds,
+  parseMomentTime,
+  parseTypedMoment,
+  secondsText,
+  type TypedMoment,
+} from '../moment-time.ts';
 import { showProgress } from '../progress.ts';
 import { remotePathOf } from '../remote-path.ts';
 import { saveDownload } from '../save-download.ts';
@@ -19,40 +30,97 @@ const GRAINS: Readonly<Record<number, string>> = {
   3600: 'of an hour',
 };
 
+interface MomentsOptions {
+  around?: number;
+  limit: number;
+  named?: boolean;
+  name?: string;
+  at?: number;
+  remove?: string;
+}
+
+/** Without names, where none has one, the column of names is left out. */
+function momentTable(moments: readonly Moment[]): string {
+  const hasNames = moments.some(({ name }) => name !== null);
+  const rows = moments.map(({ time_ms, kind, grain_s, name }) => [
+    ...[secondsText(time_ms / 1000), kind, GRAINS[grain_s] ?? 'of a day'],
+    ...(hasNames ? [printable(name ?? '')] : []),
+  ]);
+  return table(['TIME', 'KIND', 'GRAIN', ...(hasNames ? ['NAME'] : [])], rows) || 'There are none.\n';
+}
+
 export function addPastCommands(program: Command): void {
-  addCall<{ around?: number; limit: number }, [string]>(program, 'moments <id>', {
-    summary: 'list the moments of a sandbox that the replica can open',
+  addCommand<MomentsOptions>(program, 'moments <id>', {
+    summary: 'list the moments of a sandbox, name one, or remove a name',
     description:
-      'Those next to a time, the newest first; of a deleted sandbox too. GRAIN says of what a moment is the last one: those before it may be gone.',
+      'Those next to a time, the newest first; of a deleted sandbox too. GRAIN says of what a moment is the last one: those before it may be gone. One with a name is kept until the name is removed.',
     options: (command) =>
       command
         .option('--around <time>', 'next to this time, as 2026-11-21T18:00:00Z (default: now)', parseMomentTime)
-        .option('--limit <count>', 'so many, at most', parseWholeNumber, 20),
+        .option('--limit <count>', 'so many, at most', parseWholeNumber, 20)
+        .option('--named', 'only those with a name')
+        .option('--name <name>', 'give this name to what it has now, or to the newest moment up to --at')
+        .option('--at <time>', 'with --name: the newest moment up to then', parseMomentTime)
+        .option('--remove <name>', 'remove this name, and what was kept for it'),
     examples: [
       ['moments sess-841', 'the newest'],
       ['moments sess-841 --around 2026-11-21T18:00:00Z', 'before and after that'],
+      ['moments sess-841 --name "before the migration"', 'a checkpoint of now'],
+      ['moments sess-841 --remove "before the migration"', 'which is not needed any more'],
     ],
-    ask: (client, call, { around, limit }, id) => client.listMoments(id, { around, limit }, call),
-    text: (moments: readonly { time_ms: number; kind: string; grain_s: number }[]) =>
-      table(
-        ['TIME', 'KIND', 'GRAIN'],
-        moments.map(({ time_ms, kind, grain_s }) => [secondsText(time_ms / 1000), kind, GRAINS[grain_s] ?? 'of a day']),
-      ) || 'The replica has none.\n',
+    async run({ client, print, signal }, options, id: string) {
+      const { around, limit, named, name, at, remove } = options;
+      if (name !== undefined && remove !== undefined) throw new CliError('usage', 'Either --name or --remove.');
+      if (at !== undefined && name === undefined) throw new CliError('usage', '--at is for --name.');
+      if (remove !== undefined) {
+        await client.removeMoment(id, remove, { signal });
+        return print({}, () => `“${printable(remove)}” is no moment of ${id} any more.\n`);
+      }
+      if (name !== undefined) {
+        const kept = await client.nameMoment(id, name, { time: at }, { signal });
+        return print(kept, () => `${id} as of ${secondsText(kept.time_ms / 1000)} is kept as “${printable(name)}”.\n`);
+      }
+      const kind = named === true ? 'named' : undefined;
+      const moments = await client.listMoments(id, { around, limit, kind }, { signal });
+      print(moments, () => momentTable(moments));
+    },
   });
 
-  addCommand<{ at?: number }>(program, 'cat <id> <path>', {
+  addCommand<{ at?: TypedMoment }>(program, 'cat <id> <path>', {
     summary: 'print a file, as it is or as it was',
-    options: atOption,
+    options: (command) =>
+      command.option('--at <time>', 'as of the newest moment up to then, or the named one', parseTypedMoment),
     examples: [
       ['cat sess-841 note', 'as it is'],
       ['cat sess-841 /memory/facts --at 2026-11-21T18:00:00Z', 'as it was then'],
     ],
     async run({ client, note, signal }, { at }, id: string, path: string) {
       const source = remotePathOf(path);
-      const download = await client.getFile(id, source.volume, source.path, { at }, { signal });
+      const seconds = at === undefined ? undefined : await momentSeconds(client, id, at, { signal });
+      const download = await client.getFile(id, source.volume, source.path, { at: seconds }, { signal });
       await saveDownload(download, '-', { progress: showProgress(path, false) });
       const moment = download.headers.get('x-moment');
       if (moment !== null) note(`As of ${secondsText(Number(moment))}.`);
+    },
+  });
+
+  addCommand<{ at: TypedMoment; reason?: string }>(program, 'take-back <id> <path>', {
+    summary: 'take a file or a folder back, as it was at a moment',
+    description:
+      'It takes the place of what is there now, with all below it and nothing else. Wakes a sleeping sandbox. Nothing of tmp is taken back.',
+    options: (command) =>
+      command
+        .requiredOption('--at <time>', 'as of the newest moment up to then, or the named one', parseTypedMoment)
+        .option('--reason <words>', 'why; it goes into the ledger'),
+    examples: [
+      ['take-back sess-841 src --at 2026-11-21T18:00:00Z', 'a folder, as it was then'],
+      ['take-back sess-841 /memory/facts --at "before the migration"', 'a file, as of a named moment'],
+    ],
+    async run({ client, print, signal }, { at, reason }, id: string, path: string) {
+      const { volume, path: place } = remotePathOf(path);
+      const taken = await client.takeBack(id, volume, { path: place, ...at, reason }, { signal });
+      const files = `${taken.files} ${taken.files === 1 ? 'file' : 'files'}, ${bytesText(taken.bytes)}`;
+      print(taken, () => `${printable(path)} is as of ${secondsText(taken.used)} now: ${files}.\n`);
     },
   });
 

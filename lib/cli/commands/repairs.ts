@@ -1,10 +1,14 @@
-/** Commands for a damaged file and for moments of the replica: `raw`, `salvage`, `restore-in-place`, `from-moment`. */
+/**
+ * Commands for a damaged file and for moments of the replica: `raw`, `salvage`, `restore-in-place`, `undo`,
+ * `from-moment`.
+ */
 import type { Command } from 'commander';
+import type { WinterdockClient } from '../../client/client.ts';
 import type { SalvageAnswer } from '../../contract/schema.ts';
-import { addCommand } from '../command.ts';
+import { addCommand, type CommandContext } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, facts, printable } from '../format.ts';
-import { parseMomentTime, secondsText } from '../moment-time.ts';
+import { momentText, parseTypedMoment, secondsText, type TypedMoment } from '../moment-time.ts';
 import { showProgress } from '../progress.ts';
 import { confirm } from '../prompt.ts';
 import { refuseOverwrite, saveDownload } from '../save-download.ts';
@@ -27,6 +31,32 @@ function salvagedText({ instance, recovered, recovered_bytes, lost, lost_count, 
     ]),
     ...named,
   ].join('');
+}
+
+interface InPlaceOptions {
+  at?: TypedMoment;
+  reason?: string;
+  yes?: boolean;
+}
+
+type RestoredMoment = Awaited<ReturnType<WinterdockClient['undoRestore']>>;
+
+function restoredText(id: string, { instance, used, undo }: RestoredMoment): string {
+  const back = undo === null ? 'What it had is kept aside on the server.' : `What it had is its moment ${undo.moment}.`;
+  return `${id} is as of ${secondsText(used)} now. It is ${instance.state}.\n${back}\n`;
+}
+
+/** Puts a moment in the place of the file of a sandbox, once that is confirmed. */
+export async function goBackTo(
+  { client, print, signal }: CommandContext,
+  at: TypedMoment,
+  { reason, yes }: Pick<InPlaceOptions, 'reason' | 'yes'>,
+  id: string,
+): Promise<void> {
+  if (yes !== true) await confirm(`Put ${momentText(at)} in the place of what ${id} holds?`, signal);
+  const done = await client.restoreInstance(id, { ...at, reason }, { signal });
+  if (!('instance' in done)) throw new Error('A moment was restored, and not said which.');
+  print(done, () => restoredText(id, done));
 }
 
 export function addRepairCommands(program: Command): void {
@@ -82,13 +112,17 @@ export function addRepairCommands(program: Command): void {
     },
   });
 
-  addCommand<{ at?: number; reason?: string; yes?: boolean }>(program, 'restore-in-place <id> [snapshot]', {
-    summary: 'put a snapshot, or a moment of the replica, in the place of a sandbox’s file',
+  addCommand<InPlaceOptions>(program, 'restore-in-place <id> [snapshot]', {
+    summary: 'put a snapshot, or one of its moments, in the place of a sandbox’s file',
     description:
-      'It keeps its id, settings and state, and a fault is cleared. What was there is kept aside on the server. It must not be awake, and a snapshot must be of its tenant.',
+      'It keeps its id, settings and state, and a fault is cleared. What was there is kept aside on the server, and with a moment also as one that undo brings back. It must not be awake, and a snapshot must be of its tenant.',
     options: (command) =>
       command
-        .option('--at <time>', 'the newest moment of the replica up to then, as 2026-11-21T18:00:00Z', parseMomentTime)
+        .option(
+          '--at <time>',
+          'the newest moment up to then, as 2026-11-21T18:00:00Z, or the named one',
+          parseTypedMoment,
+        )
         .option('--reason <words>', 'why; it goes into the ledger')
         .option('--yes', 'without asking'),
     examples: [
@@ -96,27 +130,37 @@ export function addRepairCommands(program: Command): void {
       ['restore-in-place sess-841 --at 2026-11-21T18:00:00Z', 'as it was then, and says how to undo it'],
       ['restore-in-place sess-841 snap_512 --yes', 'without asking, for scripts'],
     ],
-    async run({ client, print, signal }, { at, reason, yes }, id: string, snapshot?: string) {
-      if ((snapshot === undefined) === (at === undefined)) {
-        throw new CliError('usage', 'Name a snapshot, or a time with --at.');
+    async run(context, options, id: string, snapshot?: string) {
+      if ((snapshot === undefined) === (options.at === undefined)) {
+        throw new CliError('usage', 'Name a snapshot, or a moment with --at.');
       }
-      const what = snapshot ?? `the newest moment up to ${secondsText(at ?? 0)}`;
-      if (yes !== true) await confirm(`Put ${what} in the place of what ${id} holds?`, signal);
-      const done = await client.restoreInstance(id, { snapshot, time: at, reason }, { signal });
-      if (!('used' in done)) return print(done, () => `${done.id} holds ${snapshot} now. It is ${done.state}.\n`);
-      const { instance, used, undo } = done;
-      const back =
-        undo === null
-          ? 'What it had is kept aside on the server.'
-          : `What it had: restore-in-place ${id} --at ${secondsText(undo)}`;
-      print(done, () => `${id} is as of ${secondsText(used)} now. It is ${instance.state}.\n${back}\n`);
+      if (options.at !== undefined) return goBackTo(context, options.at, options, id);
+      const { client, print, signal } = context;
+      if (options.yes !== true) await confirm(`Put ${snapshot} in the place of what ${id} holds?`, signal);
+      const done = await client.restoreInstance(id, { snapshot, reason: options.reason }, { signal });
+      if ('instance' in done) throw new Error('A snapshot has no moment.');
+      print(done, () => `${done.id} holds ${snapshot} now. It is ${done.state}.\n`);
+    },
+  });
+
+  addCommand<Omit<InPlaceOptions, 'at'>>(program, 'undo <id>', {
+    summary: 'undo the last restore of a sandbox to one of its moments',
+    description:
+      'Brings back what it replaced; once more undoes the one before. What it has now is kept as a moment. It must not be awake.',
+    options: (command) =>
+      command.option('--reason <words>', 'why; it goes into the ledger').option('--yes', 'without asking'),
+    examples: [['undo sess-841', 'as it was before']],
+    async run({ client, print, signal }, { reason, yes }, id: string) {
+      if (yes !== true) await confirm(`Bring back what ${id} held before it was restored?`, signal);
+      const done = await client.undoRestore(id, { reason }, { signal });
+      print(done, () => restoredText(id, done));
     },
   });
 
   addCommand<{ name?: string; tenant?: string; reason?: string }>(program, 'from-moment <id> <time>', {
-    summary: 'make a new sandbox of what one had at a moment of the replica',
+    summary: 'make a new sandbox of what one had at one of its moments',
     description:
-      'The newest moment up to the time. The sandbox stays as it is; a deleted one has moments for a while too.',
+      'The newest moment up to the time, or the named one. The sandbox stays as it is; a deleted one has moments for a while too.',
     options: (command) =>
       command
         .option('--name <name>', 'a name')
@@ -124,11 +168,7 @@ export function addRepairCommands(program: Command): void {
         .option('--reason <words>', 'why; it goes into the ledger'),
     examples: [['from-moment sess-841 2026-11-21T18:00:00Z --name "as it was"', 'beside the one that is there']],
     async run({ client, print, signal }, { name, tenant, reason }, id: string, time: string) {
-      const made = await client.instanceFromMoment(
-        id,
-        { time: parseMomentTime(time), name, tenant, reason },
-        { signal },
-      );
+      const made = await client.instanceFromMoment(id, { ...parseTypedMoment(time), name, tenant, reason }, { signal });
       print(made, () => `${made.id} is created, as ${id} was.\n`);
     },
   });

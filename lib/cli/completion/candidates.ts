@@ -90,6 +90,13 @@ const schedules: Source = async ({ expected: { before }, connect, signal }) => {
   return items.map(({ id, command, component }) => ({ word: id, about: command ?? component ?? '' }));
 };
 
+const namedMoments: Source = async ({ expected: { before }, connect, signal }) => {
+  const list = await connect().listMoments(before[0] ?? '', { kind: 'named', limit: MOST }, { signal });
+  return list.flatMap(({ name, time_ms: ms }) =>
+    name === null ? [] : { word: name, about: new Date(ms).toISOString() },
+  );
+};
+
 /** Files and folders of a sandbox that go on from a path. Read where they rest: nothing wakes. */
 async function pathsOf(question: Question, id: string, path: string): Promise<Candidate[]> {
   const { connect, signal } = question;
@@ -153,6 +160,7 @@ const OPTION_VALUES: Readonly<Record<string, Source | 'files'>> = {
   '--workbook': workbooks,
   '--for': plain(WAIT_CONDITIONS),
   'blueprints create --from': sandboxes,
+  'moments --remove': namedMoments,
   '--key-file': 'files',
   '--script': 'files',
   '--file': 'files',
@@ -187,6 +195,7 @@ const ARGUMENTS: Readonly<Record<string, Source | 'files' | null>> = {
   'cp from': places,
   'cp to': places,
   'cat path': paths,
+  'take-back path': paths,
   'files ls path': paths,
   'files get path': paths,
   'files rm path': paths,

@@ -3,11 +3,15 @@ import { z } from 'zod';
 import { VOLUMES } from '../../vfs/volumes.ts';
 import { actorNameSchema } from './actors.ts';
 import { instanceIdSchema, slugSchema } from './ids.ts';
+import { momentTimeSchema } from './moments.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
 
 export const shipSchema = z.strictObject({
   include_private: z.boolean().optional(),
+  at: momentTimeSchema.optional().meta({
+    description: 'As of the newest moment up to then, in seconds since the epoch, which the manifest names',
+  }),
   reason: z.string().trim().max(1000).optional(),
   format: z.enum(['zip', 'html']).optional().meta({
     description:

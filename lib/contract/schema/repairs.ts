@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { VOLUMES } from '../../vfs/volumes.ts';
 import { instanceIdSchema, slugSchema } from './ids.ts';
-import { momentTimeSchema } from './moments.ts';
+import { momentNameSchema, momentTimeSchema } from './moments.ts';
 
 const reason = z.string().trim().max(1000);
 const nameSchema = z
@@ -37,36 +37,48 @@ export const salvagedSchema = z.object({
   list: z.string().nullable(),
 });
 
-/** One of both: a snapshot, or a moment of the replica. */
+/** One of the three: a snapshot, or a moment by its time or its name. */
 export const restoreInstanceSchema = z
   .strictObject({
     /** The id of one of the same tenant. */
     snapshot: z.string().min(1).max(100).optional(),
     /** The newest moment of the replica up to then. */
     time: momentTimeSchema.optional(),
+    /** The name of one of its moments. */
+    moment: momentNameSchema.optional(),
     reason: reason.optional(),
   })
-  .refine(({ snapshot, time }) => (snapshot === undefined) !== (time === undefined), {
+  .refine(({ snapshot, time, moment }) => [snapshot, time, moment].filter((one) => one !== undefined).length === 1, {
     path: ['snapshot'],
-    message: 'name a snapshot or a time, and not both',
+    message: 'name a snapshot, a time or a moment, and one of them alone',
   });
 export type RestoreInstanceInput = z.infer<typeof restoreInstanceSchema>;
 
-export const fromMomentSchema = z.strictObject({
-  /** The newest moment of the replica up to then. */
-  time: momentTimeSchema,
-  name: nameSchema.optional(),
-  /** Default: that of the sandbox. */
-  tenant: slugSchema.optional(),
-  reason: reason.optional(),
-});
+export const undoRestoreSchema = z.strictObject({ reason: reason.optional() });
+export type UndoRestoreInput = z.infer<typeof undoRestoreSchema>;
+
+export const fromMomentSchema = z
+  .strictObject({
+    /** The newest moment of the replica up to then. */
+    time: momentTimeSchema.optional(),
+    /** The name of one of its moments. */
+    moment: momentNameSchema.optional(),
+    name: nameSchema.optional(),
+    /** Default: that of the sandbox. */
+    tenant: slugSchema.optional(),
+    reason: reason.optional(),
+  })
+  .refine(({ time, moment }) => (time === undefined) !== (moment === undefined), {
+    path: ['time'],
+    message: 'give a time or the name of a moment, and not both',
+  });
 export type FromMomentInput = z.infer<typeof fromMomentSchema>;
 
 /** What a restore to a moment used, beside the instance. */
 export const usedMomentSchema = z.object({
   /** Of the moment, in seconds since the epoch with fractions. */
   used: z.number().min(0),
-  /** The time that brings back what it had before, in the same way; null: the replica did not have all of that. */
-  undo: z.number().min(0).nullable(),
+  /** What to send to the same route to bring back what it had before; null: that was damaged, or nothing. */
+  undo: z.object({ moment: z.string() }).nullable(),
 });
 export type RawQuery = z.infer<typeof rawQuerySchema>;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseVfsPath } from '../../vfs/paths.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
-import { PAST } from './moments.ts';
+import { momentNameSchema, momentTimeSchema, PAST } from './moments.ts';
 
 const volume = z.enum(VOLUMES);
 const epoch = z.int().min(0).max(253_402_300_799);
@@ -54,6 +54,29 @@ export const deleteFolderQuerySchema = z.strictObject({
 });
 
 export const moveSchema = z.strictObject({ from: pathSchema, to: pathSchema });
+
+/** What was there at a time, or at a named moment: one of both. */
+export const takeBackSchema = z
+  .strictObject({
+    path: pathSchema,
+    time: momentTimeSchema.optional(),
+    moment: momentNameSchema.optional(),
+    reason: z.string().trim().max(1000).optional(),
+  })
+  .refine(({ time, moment }) => (time === undefined) !== (moment === undefined), {
+    path: ['time'],
+    message: 'give a time or the name of a moment, and not both',
+  });
+export type TakeBackInput = z.infer<typeof takeBackSchema>;
+
+export const takenBackSchema = z
+  .object({
+    used: z.number().min(0).meta({ description: 'Of the moment, in seconds since the epoch with fractions' }),
+    files: z.int().meta({ description: 'Files and links' }),
+    bytes: z.int(),
+  })
+  .meta({ id: 'TakenBack' });
+export type TakenBack = z.infer<typeof takenBackSchema>;
 
 export const searchQuerySchema = z.strictObject({
   q: z.string().min(1).max(500),

@@ -4,6 +4,7 @@
  */
 import { WinterdockError } from '../../base/errors.ts';
 import { answerPeek, answerRead } from '../../vfs/answer.ts';
+import { putPieces } from '../../vfs/tree-pieces.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
 import { Run } from '../../workers/protocol/call.ts';
 import type { ComponentProgress, ComponentsCall } from '../../workers/protocol/component-call.ts';
@@ -228,6 +229,9 @@ function applyWrite(vfs: Vfs, operation: WriteOperation): WriteOutcome {
       return { created: true, stat: null };
     case 'rmdir':
       removeFolder(vfs, operation);
+      return { created: false, stat: null };
+    case 'replace':
+      putPieces(vfs, operation, operation);
       return { created: false, stat: null };
   }
 }

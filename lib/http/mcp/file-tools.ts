@@ -125,7 +125,7 @@ export const fileTools: readonly McpTool[] = [
     name: 'winterdock_list_moments',
     title: 'List moments',
     description:
-      'Lists the moments of the past at which a sandbox can be read, the newest first: each commit of the last day, then coarser. Give one as `at` to the tools that read files. Wakes nothing.',
+      'Lists the moments of the past at which a sandbox can be read, the newest first: each commit of the last day, then coarser, and those with a name. Give one as `at` to the tools that read files. Wakes nothing.',
     input: z.strictObject({
       id: sandboxId,
       around: momentTimeSchema.optional().describe('Those next to this time, in seconds since the epoch.'),
@@ -135,10 +135,11 @@ export const fileTools: readonly McpTool[] = [
     hints: READ_HINTS,
     async run({ operations, caller }, { id, ...query }) {
       const moments = await operations.moments(caller, id, query);
-      const shown = moments.map(({ time_ms: ms, ...moment }) => ({
+      const shown = moments.map(({ time_ms: ms, name, ...moment }) => ({
         at: ms / 1000,
         time: new Date(ms).toISOString(),
         ...moment,
+        ...(name === null ? {} : { name }),
       }));
       const { items, cut } = fitting(shown);
       return { facts: { moments: items, moments_cut: cut } };

@@ -25,7 +25,7 @@ function tenantOf(caller: Caller, named: string | undefined): string {
 }
 
 /** The members of a sandbox that matter to who works in it. */
-function brief(instance: Instance): Record<string, unknown> {
+export function brief(instance: Instance): Record<string, unknown> {
   const { id, tenant: of, name, state, fault, fault_reason, policy, bytes, labels, workbook, updated } = instance;
   return {
     id,

@@ -27,7 +27,7 @@ export const bundleRoutes: Route[] = [
     operation: 'ship',
     name: 'shipInstance',
     summary:
-      'Makes a signed bundle of an instance: its workspace, or with `include_private` all volumes. Wakes nothing.',
+      'Makes a signed bundle of an instance: its workspace, or with `include_private` all volumes; with `at` as of a moment, which the manifest names. Wakes nothing.',
     tag,
     params: idParams,
     body: shipSchema,

@@ -4,10 +4,12 @@ import {
   fromMomentSchema,
   instanceSchema,
   rawQuerySchema,
+  restoredMomentSchema,
   restoredSchema,
   restoreInstanceSchema,
   salvageAnswerSchema,
   salvageSchema,
+  undoRestoreSchema,
 } from '../../contract/schema.ts';
 import { attachment, attachmentHeaders, empty, json } from '../answer.ts';
 import { route } from '../operation-route.ts';
@@ -81,24 +83,35 @@ export const repairRoutes: Route[] = [
     path: '/instances/:id/restore',
     operation: 'restoreInstance',
     summary:
-      'Replaces the file of an instance that is not awake by a snapshot of the same tenant, or with `time` by the newest moment of the replica up to then. The old file is set aside, a fault is cleared, the state stays.',
+      'Replaces the file of an instance that is not awake by a snapshot of the same tenant, by the newest moment up to `time`, or by the named `moment`. The old file is set aside, a fault is cleared, the state stays. With a moment, what it had is kept as a named moment, which `undo` names.',
     tag,
     params: idParams,
     body: restoreInstanceSchema,
     answers: {
       200: {
         description:
-          'The instance; with `time` in `instance`, beside the moment that was used and the one that undoes it',
+          'The instance; with a moment in `instance`, beside the time of the one that was used and what undoes it',
         schema: restoredSchema,
       },
     },
   }),
   route({
     method: 'POST',
+    path: '/instances/:id/undo',
+    operation: 'undoRestore',
+    summary:
+      'Undoes the last restore of an instance to a moment: brings back what it replaced. Once more, the one before. What it has now is kept as a named moment, which `undo` names.',
+    tag,
+    params: idParams,
+    body: undoRestoreSchema,
+    answers: { 200: { description: 'As of a restore to a moment', schema: restoredMomentSchema } },
+  }),
+  route({
+    method: 'POST',
     path: '/instances/:id/from-moment',
     operation: 'instanceFromMoment',
     summary:
-      'Makes a new instance of what one had at the newest moment of the replica up to `time`. The one that it is made of stays as it is, or is deleted.',
+      'Makes a new instance of what one had at the newest moment up to `time`, or at the named `moment`. The one that it is made of stays as it is, or is deleted.',
     tag,
     params: idParams,
     body: fromMomentSchema,

@@ -50,6 +50,8 @@ test('a marker of a forgotten tenant is found nowhere, and in no backup once its
   await vi.waitFor(async () => {
     expect((await ok<Instance>('GET', '/instances/mine')).recovery_point).toMatchObject({ as: 'filed', behind_s: 0 });
   }, SOON);
+  await ok('PUT', `/instances/mine/moments/${WORD}`, { reason: WORD });
+  await ok('PUT', '/instances/theirs/moments/kept', {});
   await vi.waitFor(() => {
     const kinds = new Set(found(bucket).map((name) => name.split('/')[1]));
     expect([...kinds].sort()).toEqual(['_copies', '_registry', 'mine']);
@@ -67,6 +69,7 @@ test('a marker of a forgotten tenant is found nowhere, and in no backup once its
   expect(found(bucket)).toEqual([]);
   expect(found(data)).toEqual([]);
   expect(filesIn(bucket).some((name) => name.startsWith('replica/theirs/'))).toBe(true);
+  expect(await ok<object[]>('GET', '/instances/theirs/moments?kind=named')).toMatchObject([{ name: 'kept' }]);
 
   // Backups go on. The day that was named leaves one for each: what takes its place, and what removes it a day later.
   for (const left of [27, 26, 25, 0]) {

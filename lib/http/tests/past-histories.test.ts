@@ -30,6 +30,10 @@ const counts: Record<string, number> = {};
 
 class PastHistory {
   readonly known: Known[] = [];
+  /** What was there when a moment was named, by its name. */
+  readonly #named = new Map<string, string>();
+  /** What each restore replaced that was not undone yet. */
+  readonly #replaced: string[] = [];
   readonly #folder: string;
   readonly #clock = new FakeClock();
   readonly #random: () => number;
@@ -119,6 +123,20 @@ class PastHistory {
     return listed.json.length;
   }
 
+  /** Each name is of what was there when it was given, whatever the replica has of then. Returns how many there are. */
+  async compareNamed(when: string): Promise<number> {
+    const listed = (await this.#call<Moment[]>('GET', '/a/moments?kind=named&limit=500')).json;
+    const own = listed.filter(({ name }) => this.#named.has(name ?? ''));
+    if (own.length !== this.#named.size) throw new Error(`${when}: ${own.length} of ${this.#named.size} names`);
+    for (const { name, time_ms: ms } of own) {
+      const answer = await this.#call<{ rows?: unknown }>('POST', `/a/query?at=${(ms + 0.4) / 1000}`, { sql: SQL });
+      if (JSON.stringify(answer.json.rows) !== this.#named.get(name ?? '')) {
+        throw new Error(`${when}: "${name}" is not what it was: ${answer.text.slice(0, 300)}`);
+      }
+    }
+    return own.length;
+  }
+
   #below(limit: number): number {
     return Math.floor(this.#random() * limit);
   }
@@ -143,7 +161,22 @@ class PastHistory {
     const rest = (verb: string) => () => this.#done('POST', `/a/${verb}`, {});
     const back = async () => {
       const to = this.known[this.#below(this.known.length)];
-      if (to !== undefined) await this.#done('POST', '/a/restore', { time: to.second });
+      if (to === undefined) return;
+      const before = this.known.at(-1)?.dump ?? '';
+      await this.#done('POST', '/a/restore', { time: to.second });
+      this.#replaced.push(before);
+    };
+    const undo = async () => {
+      const before = this.#replaced.pop();
+      if (before === undefined) return;
+      await this.#done('POST', '/a/undo', {});
+      const { json } = await this.#call<{ rows: unknown }>('POST', '/a/query', { sql: SQL });
+      if (JSON.stringify(json.rows) !== before) throw new Error('an undo brought back something else');
+    };
+    const name = async () => {
+      const one = `n${this.#named.size}`;
+      await this.#done('PUT', `/a/moments/${one}`, {});
+      this.#named.set(one, this.known.at(-1)?.dump ?? '');
     };
     const again = async () => {
       counts.restart = (counts.restart ?? 0) + 1;
@@ -151,10 +184,10 @@ class PastHistory {
     };
     const works: Record<string, (() => Promise<void>)[]> = {
       created: [write, script],
-      active: [write, write, script, script, rest('suspend'), rest('archive'), again],
-      suspended: [write, script, rest('freeze'), rest('resume'), back, back],
-      frozen: [write, rest('archive'), rest('resume'), back],
-      archived: [rest('revive'), rest('revive'), back],
+      active: [write, write, script, script, rest('suspend'), rest('archive'), again, name],
+      suspended: [write, script, rest('freeze'), rest('resume'), back, back, undo, name],
+      frozen: [write, rest('archive'), rest('resume'), back, undo, name],
+      archived: [rest('revive'), rest('revive'), back, undo],
     };
     const own = works[state] ?? [];
     await own[this.#below(own.length)]?.();
@@ -193,6 +226,7 @@ test.each(SEEDS)('what a sandbox was at any second is what a copy of then has (%
     const all = await history.compare('as it was shipped');
     expect(all).toBeGreaterThan(STEPS / 3);
     expect(await history.compareList()).toBeGreaterThanOrEqual(all);
+    const names = await history.compareNamed('as it was shipped');
     await history.later(3 * HOUR_S);
     await history.merge();
     expect(await history.compare('once it was merged')).toBe(all);
@@ -201,6 +235,7 @@ test.each(SEEDS)('what a sandbox was at any second is what a copy of then has (%
       await history.later(days * DAY_S);
       expect([days, await history.age()]).toEqual([days, expect.any(Number)]);
       const left = await history.compare(`${days} days later`);
+      expect(await history.compareNamed(`${days} days later`)).toBe(names);
       expect(left).toBeLessThanOrEqual(kept);
       kept = left;
     }
@@ -216,7 +251,7 @@ test.each(SEEDS)('what a sandbox was at any second is what a copy of then has (%
 });
 
 test.runIf(DRAWS_ALL)('all of them together have every kind of step', () => {
-  for (const name of ['restore', 'suspend', 'freeze', 'archive', 'revive', 'restart']) {
+  for (const name of ['restore', 'undo', 'moments', 'suspend', 'freeze', 'archive', 'revive', 'restart']) {
     expect([name, counts[name]]).toEqual([name, expect.any(Number)]);
   }
 });

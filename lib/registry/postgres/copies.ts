@@ -7,6 +7,8 @@ import {
   ancestryOf,
   type BlueprintRow,
   type CopyStore,
+  momentNameTaken,
+  type NamedMomentRow,
   type PendingStart,
   type SnapshotRow,
 } from '../copies.ts';
@@ -42,7 +44,12 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
   return {
     async addSnapshot(row, entry) {
       await ledger.recorded([entry], async () => {
-        await statements.insertSnapshot().run({ ...row, tag: row.tag?.toWellFormed() ?? null });
+        try {
+          await statements.insertSnapshot().run({ ...row, tag: row.tag?.toWellFormed() ?? null });
+        } catch (error) {
+          if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
+          throw momentNameTaken(row, error);
+        }
         await statements.unmark().run({ path: copyPath('snapshot', row.hash) });
         await quotas.needSnapshots(row.tenant);
         return true;
@@ -50,14 +57,16 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
     },
     snapshotTenant: async (id) => (await statements.snapshotTenant().get({ id }))?.tenant ?? null,
     snapshot,
-    async snapshots({ source, tag, tenant, tenants }, limit, cursor) {
+    async snapshots({ source, tag, tenant, tenants, isTaken }, limit, cursor) {
       const [created, id] = cursor === undefined ? [] : readCursor(cursor, isCreated);
-      const values = { source, tag: tag?.toWellFormed(), tenant, tenants, created };
+      const values = { source, tag: tag?.toWellFormed(), tenant, tenants, created, isTaken };
       const by = (Object.keys(values) as (keyof typeof values)[]).filter((name) => values[name] !== undefined);
-      const bind = { ...values, tenants: JSON.stringify(tenants), id, limit: limit + 1 };
+      const { isTaken: _, ...bound } = values;
+      const bind = { ...bound, tenants: JSON.stringify(tenants), id, limit: limit + 1 };
       return pageOfRows(await statements.snapshots(by).all(bind), limit, (last) => [last.created, last.id]);
     },
     snapshotsOf: async (hash, limit) => await statements.snapshotsOf().all({ hash, limit }),
+    namedMoments: async (source) => (await statements.namedMoments().all({ source })) as NamedMomentRow[],
     deleteSnapshot: (id, now, entry) =>
       ledger.recorded([entry], async () => {
         const row = await snapshot(id);

@@ -7,6 +7,8 @@ import {
   ancestryOf,
   type BlueprintRow,
   type CopyStore,
+  momentNameTaken,
+  type NamedMomentRow,
   type PendingStart,
   type SnapshotRow,
 } from '../copies.ts';
@@ -51,7 +53,12 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
   return {
     addSnapshot(row, entry) {
       logged([entry], () => {
-        statements.insertSnapshot().run({ ...row, tag: row.tag?.toWellFormed() ?? null });
+        try {
+          statements.insertSnapshot().run({ ...row, tag: row.tag?.toWellFormed() ?? null });
+        } catch (error) {
+          if (sqliteCode(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
+          throw momentNameTaken(row, error);
+        }
         statements.unmark().run({ path: copyPath('snapshot', row.hash) });
         quotas.needSnapshots(row.tenant);
         return true;
@@ -59,14 +66,16 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
     },
     snapshotTenant: (id) => statements.snapshotTenant().get({ id })?.tenant ?? null,
     snapshot,
-    snapshots({ source, tag, tenant, tenants }, limit, cursor) {
+    snapshots({ source, tag, tenant, tenants, isTaken }, limit, cursor) {
       const [created, id] = cursor === undefined ? [] : readCursor(cursor, isCreated);
-      const values = { source, tag: tag?.toWellFormed(), tenant, tenants, created };
+      const values = { source, tag: tag?.toWellFormed(), tenant, tenants, created, isTaken };
       const by = (Object.keys(values) as (keyof typeof values)[]).filter((name) => values[name] !== undefined);
-      const bind = { ...values, tenants: JSON.stringify(tenants), id, limit: limit + 1 };
+      const { isTaken: _, ...bound } = values;
+      const bind = { ...bound, tenants: JSON.stringify(tenants), id, limit: limit + 1 };
       return pageOfRows(statements.snapshots(by).all(bind), limit, (last) => [last.created, last.id]);
     },
     snapshotsOf: (hash, limit) => statements.snapshotsOf().all({ hash, limit }),
+    namedMoments: (source) => statements.namedMoments().all({ source }) as NamedMomentRow[],
     deleteSnapshot: (id, now, entry) =>
       logged([entry], () => {
         const row = snapshot(id);

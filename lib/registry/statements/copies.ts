@@ -33,7 +33,7 @@ const NEVER_RESUMED = and(
 );
 
 /** The filters of a page of snapshots; `created` is the position to continue from. */
-type Narrowed = 'source' | 'tag' | 'tenant' | 'tenants' | 'created';
+type Narrowed = 'source' | 'tag' | 'tenant' | 'tenants' | 'created' | 'isTaken';
 
 export function copyStatements(database: StatementMaker) {
   const statement = database.statement.bind(database);
@@ -59,6 +59,14 @@ export function copyStatements(database: StatementMaker) {
         .limit(placeholder('limit'))
         .prepare(),
     ),
+    namedMoments: statement((queries) =>
+      selectBy(queries, SNAPSHOT, snapshots, 'snapshots_by_moment')
+        .where(
+          and(eq(snapshots.source, placeholder('source')), isNull(snapshots.deleted), isNotNull(snapshots.momentMs)),
+        )
+        .orderBy(desc(snapshots.momentMs), desc(snapshots.tag))
+        .prepare(),
+    ),
     insertSnapshot: statement((queries) => queries.insert(snapshots).values(boundColumns(SNAPSHOT)).prepare()),
     deleteSnapshot: statement((queries) =>
       queries
@@ -80,6 +88,7 @@ export function copyStatements(database: StatementMaker) {
               by.includes('tag') ? eq(snapshots.tag, placeholder('tag')) : undefined,
               by.includes('tenant') ? eq(snapshots.tenant, placeholder('tenant')) : undefined,
               by.includes('tenants') ? inBoundList(snapshots.tenant, 'tenants') : undefined,
+              by.includes('isTaken') ? isNull(snapshots.momentMs) : undefined,
               by.includes('created')
                 ? pastPosition([snapshots.created, snapshots.id], '<', ['created', 'id'])
                 : undefined,

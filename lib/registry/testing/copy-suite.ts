@@ -21,6 +21,7 @@ const snapshot = (id: string, over: Partial<SnapshotRow> = {}): SnapshotRow => (
   created: START,
   actor: 'key:test',
   deleted: null,
+  momentMs: null,
   ...over,
 });
 const blueprint = (name: string, over: Partial<BlueprintRow> = {}): BlueprintRow => ({
@@ -111,6 +112,39 @@ export function copySuite(driver: RegistryUnderTest): void {
     expect(await registry.copies.deleteSnapshot('none', START, entry())).toBe(false);
     expect(await readAll({})).toEqual(ids(({ id }) => id !== 's22'));
     expect(await registry.copies.snapshot('s22')).toMatchObject({ deleted: START + 9, hash: HASH });
+  });
+
+  test('a sandbox has a named moment once of each name, and none any more once it is deleted', async () => {
+    const first = await makeInstance(registry, 'origin', 'archived');
+    await makeInstance(registry, 'other', 'archived');
+    const named = (id: string, tag: string, over: Partial<SnapshotRow> = {}) =>
+      registry.copies.addSnapshot(snapshot(id, { tag, momentMs: START * 1000, ...over }), entry());
+    const namesOf = async (id: string) =>
+      (await registry.copies.namedMoments(instanceId(id))).map(({ tag, momentMs }) => [tag, momentMs]);
+    await registry.copies.addSnapshot(snapshot('taken', { tag: 'before' }), entry());
+    await named('m1', 'before');
+    await named('m2', 'after', { momentMs: START * 1000 + 1, hash: OTHER });
+    await named('m3', 'before', { source: instanceId('other') });
+    await expect(async () => named('m4', 'before', { momentMs: 1 })).rejects.toMatchObject({ code: 'conflict' });
+    expect(await registry.copies.snapshot('m4')).toBeNull();
+    expect(await namesOf('origin')).toEqual([
+      ['after', START * 1000 + 1],
+      ['before', START * 1000],
+    ]);
+    expect((await registry.copies.snapshots({}, 9)).rows).toHaveLength(4);
+    expect((await registry.copies.snapshots({ isTaken: true }, 9)).rows.map(({ id }) => id)).toEqual(['taken']);
+    expect(await registry.copies.deleteSnapshot('m1', START + 9, entry())).toBe(true);
+    await named('m5', 'before', { momentMs: START * 1000 + 2 });
+    await registry.instances.commit(transitionTo(first, 'deleted'));
+    expect(await namesOf('origin')).toEqual([]);
+    expect(await namesOf('other')).toEqual([['before', START * 1000]]);
+    expect((await registry.copies.snapshot('m5'))?.deleted).toEqual(expect.any(Number));
+    expect((await registry.copies.snapshot('taken'))?.deleted).toBeNull();
+    expect(await registry.copies.unclaimedFiles()).toEqual(
+      expect.arrayContaining([copyPath('snapshot', HASH), copyPath('snapshot', OTHER)]),
+    );
+    expect(await registry.copies.isNeeded(copyPath('snapshot', OTHER))).toBe(false);
+    expect(await registry.copies.isNeeded(copyPath('snapshot', HASH))).toBe(true);
   });
 
   test('a blueprint’s name is taken until the blueprint is deleted', async () => {

@@ -116,10 +116,9 @@ async function admit(
       hint: 'Make a new sandbox instead.',
     });
   }
-  if (row.state === 'active' || runtime.process !== null) {
-    throw new WinterdockError('conflict', `The sandbox "${row.id}" is awake: its file is in use.`, {
-      hint: row.ephemeral ? 'It is ephemeral: make a new sandbox instead.' : 'Suspend it first.',
-    });
+  if (row.state === 'active' || runtime.process !== null) throw awake(row);
+  if (snapshot.generation !== undefined && row.generation !== snapshot.generation) {
+    throw new WinterdockError('conflict', `The sandbox "${row.id}" has moved on meanwhile.`, { hint: 'Try again.' });
   }
   const left = await engine.registry.quotas.bytesLeft(row.tenant);
   const more = snapshot.bytes - (row.bytes ?? 0);
@@ -127,6 +126,13 @@ async function admit(
   throw new WinterdockError('quota_exceeded', `The tenant "${row.tenant}" has no room for ${more} bytes more.`, {
     hint: 'Delete files or sandboxes, or have the quota raised.',
     extra: { quota: 'max_bytes', limit: left, used: more },
+  });
+}
+
+/** The error for who would replace a file that is in use. */
+export function awake({ id, ephemeral }: Pick<InstanceRow, 'id' | 'ephemeral'>): WinterdockError {
+  return new WinterdockError('conflict', `The sandbox "${id}" is awake: its file is in use.`, {
+    hint: ephemeral ? 'It is ephemeral: make a new sandbox instead.' : 'Suspend it first.',
   });
 }
 

@@ -16,6 +16,7 @@ const USES: Readonly<Record<string, string>> = {
   'backup/replica-backup.ts': 'leaves what is in the store to it',
   'backup/replica-begun.ts': 'compares it with the live one',
   'backup/replica-rows.ts': 'leaves what is in the store to it',
+  'backup/restore-moment.ts': 'whether there is a file to keep; it is copied by copyOut',
   'backup/restore-one.ts': 'what is there by findFileAt is set aside; the new file is live',
   'backup/restore.ts': 'asks for the path of a copy',
   'backup/rows-from-store.ts': 'writes the object’s address',

@@ -5,7 +5,7 @@
  */
 
 import type { VfsPath } from '../../vfs/paths.ts';
-import type { VfsStat, WriteCondition } from '../../vfs/types.ts';
+import type { VfsPiece, VfsStat, WriteCondition } from '../../vfs/types.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import type { ComponentProgress, ComponentsRequest, ComponentsResult } from './component-call.ts';
 import type { FetchHost } from './fetch-messages.ts';
@@ -140,7 +140,9 @@ export type WriteOperation =
   /** Creates a folder and its missing parents; `conflict` when the path exists. */
   | { op: 'mkdir'; volume: Volume; path: VfsPath }
   /** Removes an empty folder, or with `recursive` a folder and its content. */
-  | { op: 'rmdir'; volume: Volume; path: VfsPath; recursive: boolean };
+  | { op: 'rmdir'; volume: Volume; path: VfsPath; recursive: boolean }
+  /** Puts pieces in the place of what is at a path and below it, all or nothing. */
+  | { op: 'replace'; volume: Volume; path: VfsPath; pieces: VfsPiece[]; content: Uint8Array };
 
 export interface WriteOutcome {
   created: boolean;

@@ -372,6 +372,30 @@ class AsyncCalls:
         """
         return cast("List[types.Moment]", await self._answer("list_moments", (id,), None, query, options))
 
+    async def name_moment(
+        self,
+        id: str,
+        name: str,
+        input: Optional[types.NameMomentInput] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Moment:
+        """Names the newest moment of an instance up to `time`, or what it has now, once that is shipped. It
+        is kept, as a copy of its own, until the name is removed or the instance is deleted. The same once
+        more changes nothing.
+        """
+        return cast("types.Moment", await self._answer("name_moment", (id, name,), input, None, options))
+
+    async def remove_moment(
+        self,
+        id: str,
+        name: str,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> None:
+        """Removes the name of a moment and the copy that was kept for it."""
+        await self._answer("remove_moment", (id, name,), None, None, options)
+
     async def list_volumes(
         self,
         id: str,
@@ -506,6 +530,19 @@ class AsyncCalls:
     ) -> None:
         """Moves a file or a folder within its volume. Wakes a sleeping sandbox."""
         await self._answer("move_file", (id, volume,), input, None, options)
+
+    async def take_back(
+        self,
+        id: str,
+        volume: Volume,
+        input: types.TakeBackInput,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.TakenBack:
+        """Puts a file or a folder that was there at a moment in the place of what is there now, with all
+        below it and nothing else, in one transaction of up to 64 MiB. Wakes a sleeping sandbox.
+        """
+        return cast("types.TakenBack", await self._answer("take_back", (id, volume,), input, None, options))
 
     def search_files(
         self,
@@ -664,8 +701,8 @@ class AsyncCalls:
         *,
         options: Optional[CallOptions] = None,
     ) -> AsyncDownload:
-        """Makes a signed bundle of an instance: its workspace, or with `include_private` all volumes. Wakes
-        nothing.
+        """Makes a signed bundle of an instance: its workspace, or with `include_private` all volumes; with
+        `at` as of a moment, which the manifest names. Wakes nothing.
         """
         return cast("AsyncDownload", await self._answer("ship_instance", (id,), input, None, options))
 
@@ -868,11 +905,23 @@ class AsyncCalls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Restored:
-        """Replaces the file of an instance that is not awake by a snapshot of the same tenant, or with `time`
-        by the newest moment of the replica up to then. The old file is set aside, a fault is cleared, the
-        state stays.
+        """Replaces the file of an instance that is not awake by a snapshot of the same tenant, by the newest
+        moment up to `time`, or by the named `moment`. The old file is set aside, a fault is cleared, the
+        state stays. With a moment, what it had is kept as a named moment, which `undo` names.
         """
         return cast("types.Restored", await self._answer("restore_instance", (id,), input, None, options))
+
+    async def undo_restore(
+        self,
+        id: str,
+        input: Optional[types.UndoRestoreInput] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.RestoredMoment:
+        """Undoes the last restore of an instance to a moment: brings back what it replaced. Once more, the
+        one before. What it has now is kept as a named moment, which `undo` names.
+        """
+        return cast("types.RestoredMoment", await self._answer("undo_restore", (id,), input, None, options))
 
     async def instance_from_moment(
         self,
@@ -881,8 +930,8 @@ class AsyncCalls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Instance:
-        """Makes a new instance of what one had at the newest moment of the replica up to `time`. The one that
-        it is made of stays as it is, or is deleted.
+        """Makes a new instance of what one had at the newest moment up to `time`, or at the named `moment`.
+        The one that it is made of stays as it is, or is deleted.
         """
         return cast("types.Instance", await self._answer("instance_from_moment", (id,), input, None, options))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Optional, Type, TypeVar
+from typing import Any, Dict, List, Literal, Optional, Type, TypeVar, Union
 
 from .. import types
 from .._call import CallOptions
@@ -188,6 +188,44 @@ class AsyncSandbox:
         """Keeps what it holds now, its `/tmp` aside: `from_snapshot` makes new ones of it."""
         body: Any = given(tag=tag)
         return await self.client.take_snapshot(self.id, body, options=options)
+
+    async def checkpoint(
+        self,
+        name: str,
+        *,
+        time: Optional[float] = None,
+        reason: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> types.Moment:
+        """Keeps what it has now, or had at `time` (seconds since the epoch), under a name, until that is removed."""
+        body: Any = given(time=time, reason=reason)
+        return await self.client.name_moment(self.id, name, body, options=options)
+
+    async def restore(
+        self, to: Union[str, float], *, reason: Optional[str] = None, options: Optional[CallOptions] = None
+    ) -> types.RestoredMoment:
+        """Puts it back to a checkpoint, or to a time in seconds since the epoch. Its process ends first.
+
+        What it had is kept, and `undo` brings it back.
+        """
+        await self._put_to_sleep(options)
+        which = {"moment": to} if isinstance(to, str) else {"time": to}
+        body: Any = given(reason=reason, **which)
+        restored: Any = await self.client.restore_instance(self.id, body, options=options)
+        return restored
+
+    async def undo(
+        self, *, reason: Optional[str] = None, options: Optional[CallOptions] = None
+    ) -> types.RestoredMoment:
+        """Brings back what the last `restore` replaced; once more, what the one before replaced."""
+        await self._put_to_sleep(options)
+        body: Any = given(reason=reason)
+        return await self.client.undo_restore(self.id, body, options=options)
+
+    async def _put_to_sleep(self, options: Optional[CallOptions]) -> None:
+        info = await self.client.get_instance(self.id, options=options)
+        if info["state"] == "active":
+            await self.client.suspend_instance(self.id, {}, options=options)
 
     async def delete(self, *, reason: Optional[str] = None, options: Optional[CallOptions] = None) -> None:
         """Deletes it with its files, from any state, hop by hop. Its id is never used again."""

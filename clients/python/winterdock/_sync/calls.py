@@ -374,6 +374,30 @@ class Calls:
         """
         return cast("List[types.Moment]", self._answer("list_moments", (id,), None, query, options))
 
+    def name_moment(
+        self,
+        id: str,
+        name: str,
+        input: Optional[types.NameMomentInput] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Moment:
+        """Names the newest moment of an instance up to `time`, or what it has now, once that is shipped. It
+        is kept, as a copy of its own, until the name is removed or the instance is deleted. The same once
+        more changes nothing.
+        """
+        return cast("types.Moment", self._answer("name_moment", (id, name,), input, None, options))
+
+    def remove_moment(
+        self,
+        id: str,
+        name: str,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> None:
+        """Removes the name of a moment and the copy that was kept for it."""
+        self._answer("remove_moment", (id, name,), None, None, options)
+
     def list_volumes(
         self,
         id: str,
@@ -508,6 +532,19 @@ class Calls:
     ) -> None:
         """Moves a file or a folder within its volume. Wakes a sleeping sandbox."""
         self._answer("move_file", (id, volume,), input, None, options)
+
+    def take_back(
+        self,
+        id: str,
+        volume: Volume,
+        input: types.TakeBackInput,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.TakenBack:
+        """Puts a file or a folder that was there at a moment in the place of what is there now, with all
+        below it and nothing else, in one transaction of up to 64 MiB. Wakes a sleeping sandbox.
+        """
+        return cast("types.TakenBack", self._answer("take_back", (id, volume,), input, None, options))
 
     def search_files(
         self,
@@ -666,8 +703,8 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> Download:
-        """Makes a signed bundle of an instance: its workspace, or with `include_private` all volumes. Wakes
-        nothing.
+        """Makes a signed bundle of an instance: its workspace, or with `include_private` all volumes; with
+        `at` as of a moment, which the manifest names. Wakes nothing.
         """
         return cast("Download", self._answer("ship_instance", (id,), input, None, options))
 
@@ -870,11 +907,23 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Restored:
-        """Replaces the file of an instance that is not awake by a snapshot of the same tenant, or with `time`
-        by the newest moment of the replica up to then. The old file is set aside, a fault is cleared, the
-        state stays.
+        """Replaces the file of an instance that is not awake by a snapshot of the same tenant, by the newest
+        moment up to `time`, or by the named `moment`. The old file is set aside, a fault is cleared, the
+        state stays. With a moment, what it had is kept as a named moment, which `undo` names.
         """
         return cast("types.Restored", self._answer("restore_instance", (id,), input, None, options))
+
+    def undo_restore(
+        self,
+        id: str,
+        input: Optional[types.UndoRestoreInput] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.RestoredMoment:
+        """Undoes the last restore of an instance to a moment: brings back what it replaced. Once more, the
+        one before. What it has now is kept as a named moment, which `undo` names.
+        """
+        return cast("types.RestoredMoment", self._answer("undo_restore", (id,), input, None, options))
 
     def instance_from_moment(
         self,
@@ -883,8 +932,8 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Instance:
-        """Makes a new instance of what one had at the newest moment of the replica up to `time`. The one that
-        it is made of stays as it is, or is deleted.
+        """Makes a new instance of what one had at the newest moment up to `time`, or at the named `moment`.
+        The one that it is made of stays as it is, or is deleted.
         """
         return cast("types.Instance", self._answer("instance_from_moment", (id,), input, None, options))
 

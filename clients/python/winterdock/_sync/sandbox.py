@@ -4,7 +4,7 @@ The sandbox object, over the client."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Optional, Type, TypeVar
+from typing import Any, Dict, List, Literal, Optional, Type, TypeVar, Union
 
 from .. import types
 from .._call import CallOptions
@@ -190,6 +190,44 @@ class Sandbox:
         """Keeps what it holds now, its `/tmp` aside: `from_snapshot` makes new ones of it."""
         body: Any = given(tag=tag)
         return self.client.take_snapshot(self.id, body, options=options)
+
+    def checkpoint(
+        self,
+        name: str,
+        *,
+        time: Optional[float] = None,
+        reason: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> types.Moment:
+        """Keeps what it has now, or had at `time` (seconds since the epoch), under a name, until that is removed."""
+        body: Any = given(time=time, reason=reason)
+        return self.client.name_moment(self.id, name, body, options=options)
+
+    def restore(
+        self, to: Union[str, float], *, reason: Optional[str] = None, options: Optional[CallOptions] = None
+    ) -> types.RestoredMoment:
+        """Puts it back to a checkpoint, or to a time in seconds since the epoch. Its process ends first.
+
+        What it had is kept, and `undo` brings it back.
+        """
+        self._put_to_sleep(options)
+        which = {"moment": to} if isinstance(to, str) else {"time": to}
+        body: Any = given(reason=reason, **which)
+        restored: Any = self.client.restore_instance(self.id, body, options=options)
+        return restored
+
+    def undo(
+        self, *, reason: Optional[str] = None, options: Optional[CallOptions] = None
+    ) -> types.RestoredMoment:
+        """Brings back what the last `restore` replaced; once more, what the one before replaced."""
+        self._put_to_sleep(options)
+        body: Any = given(reason=reason)
+        return self.client.undo_restore(self.id, body, options=options)
+
+    def _put_to_sleep(self, options: Optional[CallOptions]) -> None:
+        info = self.client.get_instance(self.id, options=options)
+        if info["state"] == "active":
+            self.client.suspend_instance(self.id, {}, options=options)
 
     def delete(self, *, reason: Optional[str] = None, options: Optional[CallOptions] = None) -> None:
         """Deletes it with its files, from any state, hop by hop. Its id is never used again."""
