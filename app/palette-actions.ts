@@ -4,11 +4,11 @@ import type { SandboxChoice } from '#components/palette/items.ts';
 import type { DrawerSandbox } from '#components/terminal/drawer.tsx';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { isInstanceId } from '#lib/base/ids.ts';
-import { roleRefusal, whyNot } from '#lib/contract/access.ts';
+import { mayDo, roleRefusal, whyNot } from '#lib/contract/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from './caller.ts';
 import { expectTexts } from './form-values.ts';
-import { TABS, tabAddress } from './sandboxes/[id]/tab-names.ts';
+import { firstTab, TABS, tabAddress } from './sandboxes/[id]/tab-names.ts';
 import { whyNoCommands } from './sandboxes/[id]/why-no-commands.ts';
 import { moveOffers } from './sandboxes/[id]/why-no-move.ts';
 import { wakeNote, whyNoCopy, whyUnusable } from './sandboxes/[id]/why-not.ts';
@@ -24,6 +24,7 @@ export async function sandboxForPalette(id: string): Promise<SandboxChoice | nul
     if (instance.state === 'deleted') return null;
     const { name, tenant, state, fault, fault_reason, state_since, warm_since, pending, interrupted } = instance;
     const { keep_hot, hold_until } = instance;
+    const first = firstTab({}, mayDo(caller, 'volumes'));
     const held = hold_until !== null && hold_until > renderedAt();
     return {
       sandbox: {
@@ -45,7 +46,7 @@ export async function sandboxForPalette(id: string): Promise<SandboxChoice | nul
         snapshot: whyNoCopy(caller, 'takeSnapshot', instance),
         run: whyNot(caller, 'exec', { tenant }) ?? whyUnusable('command', instance),
       },
-      parts: TABS.map(({ name, key }) => ({ name, href: tabAddress(id, key) })),
+      parts: TABS.map(({ name, key }) => ({ name, href: tabAddress(id, key, first) })),
       offers: moveOffers(instance, caller),
     };
   } catch (error) {
