@@ -1,9 +1,10 @@
 /** Moments with a name: kept by themselves until the name is removed, and what an undo of a restore brings back. */
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { FakeClock } from '../../base/clock.ts';
+import { run } from '../../backup/testing/server-content.ts';
+import { FakeClock } from '../../base/clock.ts';
 import { MOST_AUTOMATIC_MOMENTS, MOST_NAMED_MOMENTS } from '../../base/moment-names.ts';
 import type { Event, Instance, Moment, RestoredMoment, Snapshot } from '../../contract/schema.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
@@ -131,6 +132,29 @@ test('a named moment outlives what the replica keeps, and goes with its sandbox'
   await vi.waitFor(() => expect(copies()).toEqual([]), { timeout: 60_000 });
   expect((await name<{ code: string }>('one', 'late')).json.code).toBe('gone');
   expect((await post<{ code: string }>('one/from-moment', { moment: 'kept' })).json.code).toBe('not_found');
+});
+
+test('a named moment comes back with everything else from the replica of a lost machine', async () => {
+  const keys = { WB_KEYS: join(root, 'keys') };
+  mkdirSync(keys.WB_KEYS);
+  // Files have the machine's time.
+  await startWithReplica(keys, new FakeClock(Date.now()));
+  await make('one');
+  await rest('one', 'first');
+  await name('one', 'kept');
+  const [copy = ''] = copies();
+  await rest('one', 'second');
+  const shippedCopy = join(root, 'bucket', 'replica', '_copies', 'snapshot', copy.replace('.sqlite', ''));
+  await vi.waitFor(() => expect(existsSync(shippedCopy)).toBe(true), { timeout: 240_000, interval: 100 });
+  const { clock } = server;
+  await server.stop();
+  rmSync(join(root, 'data'), { recursive: true });
+  const done = run('restore', join(root, 'data'), ['--from', `file://${join(root, 'bucket')}`], keys);
+  expect([done.status, done.stderr]).toEqual([0, '']);
+  await startWithReplica(keys, clock);
+  expect(await namesOf('one')).toEqual(['kept']);
+  expect((await post('one/restore', { moment: 'kept' })).status).toBe(200);
+  expect(await read('one')).toBe('first');
 });
 
 test('restores are undone one by one, each undo can be undone, and what the server names stays bounded', async () => {

@@ -1,11 +1,14 @@
-/** One file or folder of a moment takes the place of what is there now; and exports of a moment. */
+/** One file or folder of a moment takes the place of what is there now; exports of a moment; what agents do with it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { FakeClock } from '../../base/clock.ts';
+import { createClient } from '../../client/client.ts';
+import { Sandbox } from '../../client/sandbox.ts';
 import type { Event, Inspection, Instance, Moment, TakenBack } from '../../contract/schema.ts';
-import { startServer, type TestServer } from '../../testing/server.ts';
+import { connectAgent } from '../../testing/mcp.ts';
+import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
 
 let root: string;
 let server: TestServer & { clock: FakeClock };
@@ -119,4 +122,51 @@ test('an export is of a moment, which its manifest names and its signature cover
   expect([made.status, text.text]).toEqual([201, 'then\n']);
   const gone = await call<{ code: string }>('POST', 'one/ship', { at: then - 3600 });
   expect(gone.json.code).toBe('moment_gone');
+});
+
+test('an agent keeps a moment before a risky step, looks, takes a file back, goes back, and undoes that', async () => {
+  const key = async () =>
+    (await server.call<{ key: string }>('POST', '/api/keys', { name: 'a', role: 'tenant', tenant: 'acme' })).json.key;
+  const agent = await connectAgent(server.url, { key: await key() });
+  const does = async (tool: string, input: object) => {
+    const answer = await agent.call(tool, { id: 'one', ...input });
+    expect([tool, answer.isError ? answer.problem : 'done']).toEqual([tool, 'done']);
+    return answer;
+  };
+  const read = async (path: string) => (await does('read_file', { path })).texts;
+  try {
+    await does('exec', { command: 'echo good > a; echo good > b' });
+    const { facts: kept } = await does('name_moment', { name: 'before the step' });
+    await does('exec', { command: 'echo bad > a; echo bad > b' });
+    const { facts: listed } = await does('list_moments', {});
+    expect(listed.moments).toContainEqual(expect.objectContaining({ kind: 'named', name: 'before the step' }));
+    expect((await does('read_file', { path: 'a', at: (kept.at as number) + 0.0001 })).texts).toEqual(['good\n']);
+    expect((await does('take_back', { path: 'a', moment: 'before the step' })).facts).toMatchObject({ files: 1 });
+    expect([await read('a'), await read('b')]).toEqual([['good\n'], ['bad\n']]);
+    const { facts: back } = await does('restore_moment', { moment: 'before the step', reason: 'it went wrong' });
+    expect(back).toMatchObject({ id: 'one', state: 'suspended', before: expect.stringMatching(/^before-restore-/) });
+    expect(await read('b')).toEqual(['good\n']);
+    await does('undo_restore', {});
+    expect(await read('b')).toEqual(['bad\n']);
+    for (const wrong of [{}, { moment: 'before the step', at: 5 }]) {
+      expect((await agent.call('restore_moment', { id: 'one', ...wrong })).problem.code).toBe('validation');
+    }
+    expect((await agent.call('name_moment', { id: 'one', name: 'before-undo-x' })).problem.code).toBe('validation');
+  } finally {
+    await agent.close();
+  }
+});
+
+test('the sandbox object keeps a checkpoint, goes back to it, and undoes that', async () => {
+  const client = createClient({ url: server.url, key: TEST_KEY });
+  const box = await Sandbox.connect('one', { client });
+  await box.files.write('a', 'first');
+  expect(await box.checkpoint('v1')).toMatchObject({ kind: 'named', name: 'v1' });
+  await box.files.write('a', 'second');
+  const back = await box.restore('v1', { reason: 'ticket 7' });
+  expect([back.instance.state, await box.files.read('a')]).toEqual(['suspended', 'first']);
+  await box.resume();
+  expect((await box.undo()).undo?.moment).toMatch(/^before-undo-/);
+  expect(await box.files.read('a')).toBe('second');
+  await expect(box.restore('none')).rejects.toMatchObject({ code: 'not_found' });
 });
