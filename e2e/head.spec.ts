@@ -30,5 +30,5 @@ test('what is below the head stays where it is when the state changes, and begin
     await expect.poll(() => topOf(page, '#parts')).toBe(top);
   }
   await page.goto(`/sandboxes/${id}?tab=terminal`);
-  expect(await topOf(page, '.terminal-box')).toBeLessThan(330);
+  expect(await topOf(page, '.tabbed .part-name')).toBeLessThan(260);
 });

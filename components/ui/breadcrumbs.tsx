@@ -3,7 +3,7 @@ import Link from 'next/link';
 import { Fragment } from 'react';
 import { LinkPending } from './link-pending.tsx';
 
-/** `tight`: with the heading close below. */
+/** `tight`: in a line over the heading. */
 export function Breadcrumbs({
   steps,
   tight = false,
@@ -12,10 +12,7 @@ export function Breadcrumbs({
   tight?: boolean;
 }) {
   return (
-    <nav
-      aria-label="Where this is"
-      className={`${tight ? 'mb-1.5' : 'mb-5'} flex flex-wrap gap-x-2 text-small text-ink-3`}
-    >
+    <nav aria-label="Where this is" className={`${tight ? '' : 'mb-5'} flex flex-wrap gap-x-2 text-small text-ink-3`}>
       {steps.map(({ name, href }, index) => (
         <Fragment key={href}>
           {index > 0 && <span aria-hidden="true">/</span>}

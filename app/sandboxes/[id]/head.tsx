@@ -150,7 +150,7 @@ export async function SandboxHead({
       <FollowOperation instance={instance} rendered={rendered} />
       <div className="group/head grid gap-x-10 gap-y-2 lg:grid-cols-[minmax(0,1fr)_auto] lg:grid-rows-[auto_1fr] lg:gap-y-1">
         <div className="min-w-0 lg:col-[1/2] lg:row-start-1">
-          <div className="mb-0.5 flex flex-wrap items-baseline gap-x-3 gap-y-1 text-small lg:flex-nowrap lg:overflow-x-clip [&>nav]:mb-0">
+          <div className="mb-0.5 crumb-line flex items-baseline gap-x-3 gap-y-1 text-small">
             <Breadcrumbs steps={[list, { name: tenant, href: `${list.href}?tenant=${tenant}` }]} tight />
             <CopyId id={id} />
             <Labels instance={instance} list={list.href} />
