@@ -223,13 +223,15 @@ test.each(SEEDS)('what a sandbox was at any second is what a copy of then has (%
   const history = new PastHistory(folder, seed);
   try {
     await history.live();
-    const all = await history.compare('as it was shipped');
-    expect(all).toBeGreaterThan(STEPS / 3);
-    expect(await history.compareList()).toBeGreaterThanOrEqual(all);
+    const awake = await history.compare('as it was shipped');
+    expect(awake).toBeGreaterThan(STEPS / 3);
+    expect(await history.compareList()).toBeGreaterThanOrEqual(awake);
     const names = await history.compareNamed('as it was shipped');
     await history.later(3 * HOUR_S);
     await history.merge();
-    expect(await history.compare('once it was merged')).toBe(all);
+    const all = await history.compare('once it was merged');
+    // The stop filed what had woken last and committed nothing.
+    expect([awake, awake + 1]).toContain(all);
     let kept = all;
     for (const days of [2, 9, 32]) {
       await history.later(days * DAY_S);
