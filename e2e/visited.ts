@@ -34,8 +34,9 @@ export function visited(): Visited {
 }
 
 /** Starts a server on a throwaway data folder for as long as `use` takes. */
-async function serve(use: (server: Visited) => Promise<void>): Promise<void> {
+async function serve(hasReplica: boolean, use: (server: Visited) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-browser-'));
+  const bucket = `${folder}-replica`;
   const server = await spawnServer({
     folder,
     args: [],
@@ -44,6 +45,7 @@ async function serve(use: (server: Visited) => Promise<void>): Promise<void> {
       WB_POOL: '2',
       WB_TICK_MS: '200',
       WB_LOG: 'warn',
+      ...(hasReplica ? { WB_REPLICA_URL: `file://${bucket}` } : {}),
     },
   });
   const link = /^Sign in: http:\/\/[^/]+(\S+)$/m.exec(server.output())?.[1];
@@ -51,7 +53,7 @@ async function serve(use: (server: Visited) => Promise<void>): Promise<void> {
   await use({ url: server.url, folder, link, call: caller(server.url, TEST_KEY) });
   await server.end('SIGTERM');
   process.stderr.write(server.output().replace(/^(Sign in|Key|Winterdock|ready| {9}).*\n/gm, ''));
-  rmSync(folder, { recursive: true, force: true });
+  for (const left of [folder, bucket]) rmSync(left, { recursive: true, force: true });
 }
 
 /** What a browser's console may say in one test, besides nothing. */
@@ -73,6 +75,8 @@ interface PerTest {
 interface PerWorker {
   /** `test.use({ ownServer: true })` in a file: its tests share no server with those of files that do not say so. */
   ownServer: boolean;
+  /** `test.use({ hasReplica: true })`: the server ships what sandboxes commit to a folder beside its own. */
+  hasReplica: boolean;
   server: Visited;
   sharedContexts: SharedContexts;
 }
@@ -81,10 +85,10 @@ interface PerWorker {
 export const test = base.extend<PerTest, PerWorker>({
   // Workers are told apart by their options: no test without it shares the server of one with it.
   ownServer: [false, { option: true, scope: 'worker' }],
+  hasReplica: [false, { option: true, scope: 'worker' }],
   server: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures that it needs from the pattern.
-    async ({}, use) => {
-      await serve(async (server) => {
+    async ({ hasReplica }, use) => {
+      await serve(hasReplica, async (server) => {
         current = server;
         await use(server);
         current = null;

@@ -25,11 +25,23 @@ function reductionInWords({ columns, stretches }: InstanceLife): string | null {
   return `Too many to draw: ${about}${figures(hops)} hops are ${figures(columns.length)} columns, each with its time in each state.${rest} A shorter time shows each hop.`;
 }
 
-export function LifeStrip({ life, spans }: { life: InstanceLife; spans: readonly SpanLink[] }) {
+/** `ticks`: times that are marked at the lower edge; `marks`: times that are marked across. Epoch seconds. */
+export function LifeStrip({
+  life,
+  spans,
+  ticks = [],
+  marks = [],
+}: {
+  life: InstanceLife;
+  spans: readonly SpanLink[];
+  ticks?: readonly number[];
+  marks?: readonly number[];
+}) {
   const reduced = reductionInWords(life);
   // More lines than these would hide the bands.
   const hops = life.hops !== null && life.hops.length <= HOPS_DRAWN ? life.hops : [];
   const faults = life.columns.filter((column) => column.faults.length > 0);
+  const isShown = (time: number) => time >= life.from && time <= life.to;
   const share = (time: number) => ((time - life.from) / (life.to - life.from)) * 1000;
   return (
     <div>
@@ -59,6 +71,27 @@ export function LifeStrip({ life, spans }: { life: InstanceLife; spans: readonly
           ))}
           {faults.map(({ from }) => (
             <rect key={from} x={share(from)} y={0} width={5} height={240} fill="var(--fault)" />
+          ))}
+          <path
+            d={ticks
+              .filter(isShown)
+              .map((time) => `M${share(time).toFixed(2)} 1000v-200`)
+              .join('')}
+            stroke="var(--on-colour)"
+            strokeWidth={1}
+            vectorEffect="non-scaling-stroke"
+          />
+          {marks.filter(isShown).map((time) => (
+            <line
+              key={time}
+              x1={share(time)}
+              x2={share(time)}
+              y1={0}
+              y2={1000}
+              stroke="var(--on-colour)"
+              strokeWidth={4}
+              vectorEffect="non-scaling-stroke"
+            />
           ))}
         </svg>
         <SpanLinks label="Parts of this time" spans={spans} />

@@ -4,9 +4,13 @@ import { folderOf } from './file-tree.ts';
 
 export type VolumeName = VolumeInfo['volume'];
 
-/** Whose files a page shows. */
+/** Whose files a page shows, and as of when. */
 export interface FilesPage {
   id: string;
+  /** Of a moment, as the API takes it; absent: as they are now. */
+  at?: string;
+  /** Parameters that each address of the page has. */
+  keep?: Readonly<Record<string, string>>;
 }
 
 export interface FileView {
@@ -26,8 +30,8 @@ export interface FileView {
 }
 
 /** The page of a sandbox with a folder or a file open. */
-export function fileAddress({ id }: FilesPage, volume: VolumeName, path = '/', look: FileView = {}): string {
-  const search = new URLSearchParams({ volume });
+export function fileAddress({ id, keep }: FilesPage, volume: VolumeName, path = '/', look: FileView = {}): string {
+  const search = new URLSearchParams({ ...keep, volume });
   if (path !== '/') search.set('path', path);
   if (look.from !== undefined && look.from > 0) search.set('from', String(look.from));
   if (look.line !== undefined) search.set('line', String(look.line));
@@ -41,19 +45,20 @@ export function fileAddress({ id }: FilesPage, volume: VolumeName, path = '/', l
 }
 
 /** The API route of a file's content. */
-export function bytesAddress(id: string, volume: VolumeName, path: string): string {
-  return `/api/instances/${encodeURIComponent(id)}/volumes/${volume}${path.split('/').map(encodeURIComponent).join('/')}`;
+export function bytesAddress({ id, at }: Pick<FilesPage, 'id' | 'at'>, volume: VolumeName, path: string): string {
+  const steps = path.split('/').map(encodeURIComponent).join('/');
+  return `/api/instances/${encodeURIComponent(id)}/volumes/${volume}${steps}${at === undefined ? '' : `?at=${at}`}`;
 }
 
 /** The API route that lists a folder; `cursor`: of a later page. */
 export function folderAddress(
-  id: string,
+  { id, at }: Pick<FilesPage, 'id' | 'at'>,
   volume: VolumeName,
   path: string,
   limit: number,
   cursor: string | null,
 ): string {
-  const search = new URLSearchParams({ path, limit: String(limit) });
+  const search = new URLSearchParams({ path, limit: String(limit), ...(at === undefined ? {} : { at }) });
   if (cursor !== null) search.set('cursor', cursor);
   return `/api/instances/${encodeURIComponent(id)}/folders/${volume}?${search}`;
 }

@@ -49,12 +49,11 @@ function useFolders(place: FilesPage, volume: VolumeName, given: readonly Folder
     }
   }
   const reading = useRef(new Set<string>());
-  const { id } = place;
 
   const read = async (path: string, before: Folder | null) => {
     if (reading.current.has(path)) return;
     reading.current.add(path);
-    const answer = await readFolder(id, volume, path, before);
+    const answer = await readFolder(place, volume, path, before);
     reading.current.delete(path);
     if ('items' in answer) {
       setRefusal(null);

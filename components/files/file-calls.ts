@@ -1,7 +1,7 @@
 /** The browser's API calls for files: list a folder, upload, delete, undo a deletion. They never throw. */
 import type { FolderItem, Problem } from '#lib/contract/schema.ts';
 import type { ActionOutcome } from '../ui/outcome.tsx';
-import { bytesAddress, folderAddress, type VolumeName } from './file-address.ts';
+import { bytesAddress, type FilesPage, folderAddress, type VolumeName } from './file-address.ts';
 import type { Folder } from './file-tree.ts';
 import type { UploadEnd } from './upload-queue.ts';
 
@@ -35,13 +35,13 @@ async function refusalIn(answer: Response): Promise<ActionOutcome> {
 
 /** Reads a folder, or, with `before`, the page after what was read. */
 export async function readFolder(
-  id: string,
+  place: FilesPage,
   volume: VolumeName,
   path: string,
   before: Folder | null,
 ): Promise<Folder | ActionOutcome> {
   try {
-    const answer = await fetch(folderAddress(id, volume, path, FOLDER_PAGE, before?.next ?? null), {
+    const answer = await fetch(folderAddress(place, volume, path, FOLDER_PAGE, before?.next ?? null), {
       headers: { accept: 'application/json' },
     });
     if (!answer.ok) return await refusalIn(answer);
@@ -96,7 +96,7 @@ export async function deleteWithUndo(
   volume: VolumeName,
   path: string,
 ): Promise<DeletedFile | ActionOutcome> {
-  const address = bytesAddress(id, volume, path);
+  const address = bytesAddress({ id }, volume, path);
   try {
     const read = await fetch(address, { cache: 'no-store' });
     if (!read.ok) return await refusalIn(read);
@@ -112,7 +112,7 @@ export async function deleteWithUndo(
 /** Restores a deleted file, unless something else has taken its path. */
 export async function undoDelete(id: string, { volume, path, content }: DeletedFile): Promise<ActionOutcome> {
   try {
-    const answer = await fetch(bytesAddress(id, volume, path), {
+    const answer = await fetch(bytesAddress({ id }, volume, path), {
       method: 'PUT',
       headers: { 'content-type': 'application/octet-stream', 'if-none-match': '*' },
       body: content,

@@ -94,7 +94,7 @@ test('names with odd characters survive in addresses', () => {
   const address = fileAddress({ id: 'x' }, 'workspace', odd, { line: 7 });
   expect(new URL(address, 'http://x').searchParams.get('path')).toBe(odd);
   expect(new URL(address, 'http://x').hash).toBe('#L7');
-  const raw = bytesAddress('x', 'tmp', odd);
+  const raw = bytesAddress({ id: 'x' }, 'tmp', odd);
   expect(decodeURIComponent(new URL(raw, 'http://x').pathname)).toBe(`/api/instances/x/volumes/tmp${odd}`);
   expect(raw).not.toMatch(/[?#<> ]/);
 });

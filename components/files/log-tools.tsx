@@ -1,6 +1,7 @@
 /** What a long text is read with: a jump to a line or to its end, wrapped lines, and its growing end. */
 import Link from 'next/link';
 import { type FilesPage, fileAddress, type VolumeName } from './file-address.ts';
+import { KeptFields } from './kept-fields.tsx';
 import { PART_BYTES } from './preview-kind.ts';
 
 /** Lines that are in sight at once. */
@@ -28,6 +29,7 @@ export function LogTools({
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2 text-small">
       {(lines > A_SCREEN || size > PART_BYTES) && (
         <form action={`/sandboxes/${place.id}#inside`} className="flex items-center gap-2">
+          <KeptFields place={place} />
           <input type="hidden" name="volume" value={volume} />
           <input type="hidden" name="path" value={path} />
           <label className="flex items-center gap-2">

@@ -62,7 +62,7 @@ function componentsFor({ place, volume, path }: Within): Components {
       const address = typeof src === 'string' ? src : '';
       const target = linkedPath(path, address);
       if (target !== null && isImage(target)) {
-        return <img src={bytesAddress(place.id, volume, target)} alt={alt ?? ''} loading="lazy" />;
+        return <img src={bytesAddress(place, volume, target)} alt={alt ?? ''} loading="lazy" />;
       }
       return (
         <span className="pill" title={address}>

@@ -58,7 +58,7 @@ export function isImage(path: string): boolean {
 }
 
 /** Whether a file that begins with these bytes is a SQLite database. */
-function isDatabase(bytes: Uint8Array): boolean {
+export function isDatabaseFile(bytes: Uint8Array): boolean {
   return new TextDecoder('latin1').decode(bytes.subarray(0, 16)) === 'SQLite format 3\0';
 }
 
@@ -147,7 +147,7 @@ export function previewOf(part: PreviewPart): PreviewKind {
   const { path, from, size, source } = part;
   if (size === 0) return { kind: 'empty', bytes: 0, twofold: false };
   if (isImage(path)) return { kind: 'image', bytes: size, twofold: false };
-  const database = from === 0 && isDatabase(part.bytes);
+  const database = from === 0 && isDatabaseFile(part.bytes);
   if (database && !source) return { kind: 'database', bytes: size, twofold: true };
   const last = from + part.bytes.length >= size;
   const skipped = from > 0 ? headless(part.bytes) : 0;

@@ -84,7 +84,7 @@ function Body({
     case 'image':
       return (
         <img
-          src={bytesAddress(place.id, volume, path)}
+          src={bytesAddress(place, volume, path)}
           alt={`What ${nameOf(path)} shows`}
           className="m-4 max-h-[36rem] max-w-[calc(100%-2rem)] object-contain"
         />
@@ -182,10 +182,14 @@ export function Preview({
               </Link>
             )}
             <a
-              href={bytesAddress(place.id, volume, path)}
+              href={bytesAddress(place, volume, path)}
               download={nameOf(path)}
               className="text-ink"
-              {...callMark({ name: 'getFile', path: { id: place.id, volume, path } })}
+              {...callMark({
+                name: 'getFile',
+                path: { id: place.id, volume, path },
+                ...(place.at === undefined ? {} : { query: { at: Number(place.at) } }),
+              })}
             >
               Download
             </a>
@@ -198,9 +202,9 @@ export function Preview({
       </figcaption>
       <Body place={place} volume={volume} opened={opened} tables={tables} />
       <Parts place={place} volume={volume} opened={opened} />
-      {/* Each read of private files is a line of the ledger. */}
-      {source !== null && volume !== 'memory' && (
-        <FollowFile key={path} address={bytesAddress(place.id, volume, path)} name={nameOf(path)} size={size} />
+      {/* Each read of private files is a line of the ledger, and the past does not grow. */}
+      {source !== null && volume !== 'memory' && place.at === undefined && (
+        <FollowFile key={path} address={bytesAddress(place, volume, path)} name={nameOf(path)} size={size} />
       )}
     </figure>
   );

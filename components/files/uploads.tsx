@@ -91,7 +91,7 @@ export function useUploads(
         const path = folder + relativePath;
         files.current.set(key, file);
         const page = fileAddress(place, volume, path);
-        return { key, volume, path, page, address: bytesAddress(place.id, volume, path), size: file.size };
+        return { key, volume, path, page, address: bytesAddress(place, volume, path), size: file.size };
       });
       act({ type: 'add', files: waiting });
     },

@@ -24,6 +24,7 @@ const BORDERS = [
   'app/sandboxes/[id]/file-actions.ts',
   'app/sandboxes/[id]/network-actions.ts',
   'app/sandboxes/[id]/page.tsx',
+  'app/sandboxes/[id]/past/move-actions.ts',
   'app/sandboxes/[id]/plan/actions.ts',
   'app/sandboxes/[id]/plan/page.tsx',
   'app/sandboxes/[id]/repair-actions.ts',

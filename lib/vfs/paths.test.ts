@@ -13,6 +13,8 @@ const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const BORDERS = [
   'app/overview/first-example.ts',
   'app/sandboxes/[id]/file-actions.ts',
+  'app/sandboxes/[id]/past/file-sides.ts',
+  'app/sandboxes/[id]/past/move-actions.ts',
   'app/sandboxes/[id]/upload/route.ts',
   'app/sandboxes/[id]/volume-reading.ts',
   'lib/bundles/vfs-inspection.ts',

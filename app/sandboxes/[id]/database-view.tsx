@@ -176,7 +176,8 @@ function Pages({
   );
 }
 
-function Cell({ cell }: { cell: DatabaseCell }) {
+/** A cell's value; a long text is cut, and a blob is its size with its first bytes. */
+export function Cell({ cell }: { cell: DatabaseCell }) {
   if (cell === null) return <span className="text-ink-3">NULL</span>;
   if (typeof cell !== 'object') return String(cell);
   const size = <span className="text-ink-3">{counted(cell.bytes, 'byte')}</span>;

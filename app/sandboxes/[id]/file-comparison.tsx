@@ -1,18 +1,15 @@
 /** What happened to a volume since a snapshot: a plain GET form, and the differences by path. Wakes nothing. */
-import Link from 'next/link';
 import { fileAddress } from '#components/files/file-address.ts';
-import { sizeInWords } from '#components/ui/durations.ts';
-import { LocalTime } from '#components/ui/local-time.tsx';
 import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
-import { SCROLLABLE } from '#components/ui/scrollable.ts';
 import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
-import type { Comparison, FileChange, Instance } from '#lib/contract/schema.ts';
+import type { Comparison, Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { VOLUMES } from '#lib/vfs/volumes.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 import { type SearchParams, singleValues } from '../../search-params.ts';
+import { ChangesTable } from './changes-table.tsx';
 
 const OFFERED = 50;
 const NAMED = 200;
@@ -65,72 +62,18 @@ export async function FileComparison({
       </form>
       {found !== null && (
         <div className="mt-4 grid gap-3">
-          {'changes' in found ? <Differences id={id} found={found} /> : <Outcome outcome={found} />}
+          {'changes' in found ? (
+            <ChangesTable
+              found={found}
+              address={({ path, now }) => (now === null ? null : fileAddress({ id }, volume, path))}
+              before="Then"
+              after="Now"
+            />
+          ) : (
+            <Outcome outcome={found} />
+          )}
         </div>
       )}
     </PageSection>
-  );
-}
-
-function Differences({ id, found }: { id: string; found: Comparison }) {
-  const { added, removed, changed, same, changes, volume } = found;
-  const all = added + removed + changed;
-  return (
-    <>
-      <p role="status">
-        {all === 0
-          ? `Nothing differs: ${same.toLocaleString('en')} files are as they were.`
-          : `${added} added, ${removed} removed, ${changed} changed; ${same.toLocaleString('en')} as they were.`}
-      </p>
-      {changes.length > 0 && (
-        <div className="max-h-[36rem] overflow-auto" {...SCROLLABLE}>
-          <table className="ledger cells w-full">
-            <thead>
-              <tr>
-                <th scope="col">File</th>
-                <th scope="col">Since then</th>
-                <th scope="col">Then</th>
-                <th scope="col">Now</th>
-              </tr>
-            </thead>
-            <tbody>
-              {changes.map((one) => (
-                <tr key={one.path}>
-                  <td className="font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
-                    {one.now === null ? (
-                      one.path
-                    ) : (
-                      <Link href={fileAddress({ id }, volume, one.path)} prefetch={false}>
-                        {one.path}
-                      </Link>
-                    )}
-                  </td>
-                  <td>{one.change}</td>
-                  <td>{stateInWords(one.before)}</td>
-                  <td>{stateInWords(one.now)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {changes.length < all && (
-        <p className="text-small text-ink-3">{`The first ${changes.length} of ${all.toLocaleString('en')}.`}</p>
-      )}
-    </>
-  );
-}
-
-function stateInWords(state: FileChange['now']) {
-  if (state === null) return '–';
-  return (
-    <>
-      {sizeInWords(state.size)}
-      {state.mtime > 0 && (
-        <>
-          , <LocalTime at={state.mtime} />
-        </>
-      )}
-    </>
   );
 }

@@ -1,6 +1,7 @@
 /** The pane beside the tree: the open file, its editor, or the open folder, with their controls. */
 
 import Link from 'next/link';
+import type { ReactNode } from 'react';
 import { WithCall } from '#components/calls/with-call.tsx';
 import { type FilesPage, fileAddress, type VolumeName } from '#components/files/file-address.ts';
 import { FileControls } from '#components/files/file-controls.tsx';
@@ -20,11 +21,17 @@ export function FilePane({
   volume,
   file,
   writable,
+  times,
+  past,
 }: {
   place: FilesPage;
   volume: VolumeName;
   file: OpenFile;
   writable: boolean;
+  /** Pages that show it at other times. */
+  times: readonly { name: string; place: FilesPage }[];
+  /** What may be done with one of the past. */
+  past: ReactNode;
 }) {
   const { opened, etag, edited, database } = file;
   const { path, size, preview } = opened;
@@ -50,6 +57,16 @@ export function FilePane({
       opened={opened}
       tables={database !== null && <DatabaseView place={place} volume={volume} path={path} database={database} />}
     >
+      {times.length > 0 && (
+        <p className="flex flex-wrap gap-x-4 gap-y-2 text-small">
+          {times.map((time) => (
+            <Link key={time.name} href={fileAddress(time.place, volume, path)} prefetch={false} scroll={false}>
+              {time.name}
+            </Link>
+          ))}
+        </p>
+      )}
+      {past}
       {writable && (
         <div className="flex flex-wrap items-start gap-2" key={`${volume}${path}`}>
           {text && (
@@ -133,11 +150,13 @@ export function FolderPane({
   volume,
   folder,
   writable,
+  past,
 }: {
   place: FilesPage;
   volume: VolumeName;
   folder: Folder;
   writable: boolean;
+  past: ReactNode;
 }) {
   const { path, total } = folder;
   const { id } = place;
@@ -149,6 +168,7 @@ export function FolderPane({
           : `${total.toLocaleString('en')} ${total === 1 ? 'thing lies' : 'things lie'} in this folder. Choose a file to look at it.`}
       </p>
       {folder.items.length > 0 && <FolderList place={place} volume={volume} folder={folder} />}
+      {past}
       {writable && path !== '/' && (
         <div className="flex flex-wrap items-start gap-2" key={`${volume}${path}`}>
           <FileControls

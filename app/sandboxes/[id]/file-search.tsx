@@ -1,6 +1,7 @@
 /** The search through a sandbox's files, by name or by content: a plain GET form. */
 import Link from 'next/link';
 import { type FilesPage, fileAddress } from '#components/files/file-address.ts';
+import { KeptFields } from '#components/files/kept-fields.tsx';
 import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import type { FileQuery, SearchResults } from './volume-reading.ts';
 
@@ -9,6 +10,7 @@ export function SearchForm({ place, query }: { place: FilesPage; query: FileQuer
   return (
     <search>
       <form action={`/sandboxes/${place.id}#inside`} className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <KeptFields place={place} />
         <input type="hidden" name="volume" value={volume} />
         {path !== '/' && <input type="hidden" name="path" value={path} />}
         <input

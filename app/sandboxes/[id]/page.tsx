@@ -21,6 +21,7 @@ import { SandboxHead } from './head.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
 import { NetworkTab } from './network-tab.tsx';
 import { FaultNotice, InterruptedNotice, NotOfferedNotice } from './notices.tsx';
+import { PastTab } from './past/past-tab.tsx';
 import { RepairOptions } from './repair-options.tsx';
 import { SchedulesTab } from './schedules-tab.tsx';
 import { SettingsTab } from './settings-tab.tsx';
@@ -99,6 +100,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
         {tab === 'files' && <FilesTab caller={caller} instance={instance} search={search} />}
         {tab === 'terminal' && <TerminalTab caller={caller} instance={instance} rendered={rendered} />}
         {tab === 'time' && <TimeTab caller={caller} instance={instance} search={search} rendered={rendered} />}
+        {tab === 'past' && <PastTab caller={caller} instance={instance} search={search} rendered={rendered} />}
         {tab === 'ledger' && (
           <LedgerTab caller={caller} id={id} cursor={singleValues(search).cursor} rendered={rendered} />
         )}

@@ -5,6 +5,7 @@ export const TABS = [
   { key: 'files', name: 'Files' },
   { key: 'terminal', name: 'Terminal' },
   { key: 'time', name: 'Time' },
+  { key: 'past', name: 'Past' },
   { key: 'ledger', name: 'Ledger' },
   { key: 'snapshots', name: 'Snapshots' },
   { key: 'shares', name: 'Shares' },

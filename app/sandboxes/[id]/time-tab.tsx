@@ -13,7 +13,8 @@ import { getHost } from '#lib/host/host.ts';
 import { lineNames } from '../../actor-names.ts';
 import type { SearchParams } from '../../search-params.ts';
 import { visitorZone } from '../../zone.ts';
-import { LENGTHS, moved, ofLength, type Span, type TimeWindow, timeAddress, timeWindowOf } from './time-window.ts';
+import { TimeLengths } from './time-lengths.tsx';
+import { type Span, timeAddress, timeWindowOf } from './time-window.ts';
 
 /** Parts of the shown time: each is a link wide enough for a finger on a narrow screen. */
 const PARTS = 12;
@@ -24,37 +25,6 @@ const HOUR = 3600;
 const figures = (count: number) => count.toLocaleString('en', { maximumFractionDigits: 2 });
 
 const middleOf = ({ from, to }: Span) => (from + to) / 2;
-
-function Lengths({ id, window, life }: { id: string; window: TimeWindow; life: Span }) {
-  const length = window.shown.to - window.shown.from;
-  const lengths = LENGTHS.filter(([, seconds]) => seconds < life.to - life.from);
-  const [earlier, later] = [moved(window, -1, life), moved(window, 1, life)];
-  const link = (name: string, to: TimeWindow, isCurrent: boolean) => (
-    <li key={name}>
-      <Link
-        href={timeAddress(id, to)}
-        prefetch={false}
-        scroll={false}
-        aria-current={isCurrent ? 'true' : undefined}
-        className="inline-block py-1 aria-[current=true]:font-[560] aria-[current=true]:no-underline"
-      >
-        {name}
-      </Link>
-    </li>
-  );
-  return (
-    <nav aria-label="Time shown" className="mb-3">
-      <ul className="flex flex-wrap gap-x-5 text-small">
-        {link('Whole life', { shown: life, isWhole: true, chosen: null }, window.isWhole)}
-        {lengths
-          .toReversed()
-          .map(([name, seconds]) => link(name, ofLength(window, seconds, life), !window.isWhole && length === seconds))}
-        {earlier !== null && link('Earlier', earlier, false)}
-        {later !== null && link('Later', later, false)}
-      </ul>
-    </nav>
-  );
-}
 
 function Usage({ usage, shown, zone }: { usage: InstanceUsage; shown: Span; zone: string }) {
   const { points, total } = usage;
@@ -143,7 +113,7 @@ export async function TimeTab({
         note="Where it was filed when. Choose a part to see its lines below."
         margin={false}
       >
-        <Lengths id={id} window={window} life={life} />
+        <TimeLengths window={window} life={life} address={(to) => timeAddress(id, to)} />
         <LifeStrip life={drawn} spans={spans} />
         <TimeAxis from={shown.from} to={shown.to} zone={zone} />
       </PageSection>

@@ -24,6 +24,7 @@ import { createFolder, createTextFile } from './file-actions.ts';
 import { FilePane, FolderPane } from './file-pane.tsx';
 import { SearchForm, SearchHits } from './file-search.tsx';
 import { FaultNotice } from './notices.tsx';
+import { TakeBack } from './past/take-back.tsx';
 import { RepairOptions } from './repair-options.tsx';
 import { type FileQuery, parseFileQuery, readVolume } from './volume-reading.ts';
 import { VolumeTab } from './volume-tabs.tsx';
@@ -69,9 +70,25 @@ async function read(caller: Caller, id: InstanceId, query: FileQuery) {
   }
 }
 
-export async function VolumeBrowser({ instance, search }: { instance: Instance; search: SearchParams }) {
+/** Where else in time a file can be looked at. */
+function timesOf({ id, replicate, recovery_point }: Instance, past: (FilesPage & { at: string }) | undefined) {
+  if (past !== undefined) return [{ name: 'Beside now', place: { id, keep: { tab: 'past', at: past.at, to: 'now' } } }];
+  if (replicate === 'off' && recovery_point.as === 'none') return [];
+  return [{ name: 'Its past', place: { id, keep: { tab: 'past' } } }];
+}
+
+/** `past`: the files of a moment, which cannot be changed; absent: those of now. */
+export async function VolumeBrowser({
+  instance,
+  search,
+  past,
+}: {
+  instance: Instance;
+  search: SearchParams;
+  past?: FilesPage & { at: string };
+}) {
   const { id } = instance;
-  const place = { id };
+  const place: FilesPage = past ?? { id };
   const caller = await requireCaller(`/sandboxes/${id}`);
   const values = singleValues(search);
   const requested = VOLUMES.find((known) => known === values.volume) ?? 'workspace';
@@ -87,9 +104,12 @@ export async function VolumeBrowser({ instance, search }: { instance: Instance; 
     );
   }
   // File names may begin or end with spaces, so the path is not trimmed.
-  const query = parseFileQuery(values, volume, mayLook ? first(search.path) : undefined, first(search.table));
+  const asked = mayLook ? first(search.path) : undefined;
+  const asOf = past === undefined ? {} : { at: Number(past.at) };
+  const query = parseFileQuery(values, volume, asked, first(search.table), asOf);
   const contents = await read(caller, id, query);
-  const note = sourceInWords(instance);
+  const note = past === undefined ? sourceInWords(instance) : 'Read from the replica. Nothing here can be changed.';
+  const name = past === undefined ? 'Inside' : 'Inside, as it was';
   if ('refused' in contents) {
     // Looking found it: the head of this page was read before.
     const found = instance.fault === null ? await getHost().operations.getInstance(caller, id) : instance;
@@ -101,7 +121,7 @@ export async function VolumeBrowser({ instance, search }: { instance: Instance; 
       );
     }
     return (
-      <PageSection id="inside" name="Inside" note={note}>
+      <PageSection id="inside" name={name} note={note}>
         <Outcome
           outcome={
             isBlocking(instance.fault) ? { ...contents.refused, hint: 'The ways out are above.' } : contents.refused
@@ -113,11 +133,14 @@ export async function VolumeBrowser({ instance, search }: { instance: Instance; 
   const { infos, folders, path, found, file } = contents;
   const folder = folderOf(path);
   const blocked = whyNot(caller, 'putFile', { tenant: instance.tenant, volume }) ?? whyUnusable('write', instance);
-  const writable = blocked === null;
+  const writable = blocked === null && past === undefined;
   const flash = readFlash(caller, values.flash);
   const open = folders.at(-1);
+  const takeBack = past !== undefined && path !== '/' && (
+    <TakeBack caller={caller} instance={instance} volume={volume} path={path} at={past.at} />
+  );
   return (
-    <PageSection id="inside" name="Inside" note={note}>
+    <PageSection id="inside" name={name} note={note}>
       <div className="grid gap-3 md:grid-cols-3">
         {infos.map((info) => (
           <VolumeTab
@@ -141,7 +164,7 @@ export async function VolumeBrowser({ instance, search }: { instance: Instance; 
                 <PathLinks place={place} volume={volume} folder={folder} />
                 <SearchForm place={place} query={{ ...query, path }} />
               </div>
-              {blocked !== null ? (
+              {past !== undefined ? null : blocked !== null ? (
                 <DisabledAction id="write" label="Upload" whyNot={blocked} quiet />
               ) : (
                 <FileBar
@@ -163,15 +186,30 @@ export async function VolumeBrowser({ instance, search }: { instance: Instance; 
         >
           <div className="mt-4 grid gap-6 lg:grid-cols-[minmax(0,19rem)_minmax(0,1fr)]">
             <nav className="min-w-0" aria-label="Files">
-              <FileBrowser key={volume} place={place} volume={volume} folders={folders} openPath={path} />
+              <FileBrowser
+                key={`${volume}${past?.at}`}
+                place={place}
+                volume={volume}
+                folders={folders}
+                openPath={path}
+              />
             </nav>
             <div className="min-w-0">
               {found !== null ? (
                 <SearchHits place={place} query={{ ...query, path }} found={found} />
               ) : file === null ? (
-                open !== undefined && <FolderPane place={place} volume={volume} folder={open} writable={writable} />
+                open !== undefined && (
+                  <FolderPane place={place} volume={volume} folder={open} writable={writable} past={takeBack} />
+                )
               ) : 'opened' in file ? (
-                <FilePane place={place} volume={volume} file={file} writable={writable} />
+                <FilePane
+                  place={place}
+                  volume={volume}
+                  file={file}
+                  writable={writable}
+                  times={timesOf(instance, past)}
+                  past={takeBack}
+                />
               ) : (
                 <Outcome outcome={file} />
               )}

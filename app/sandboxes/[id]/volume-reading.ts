@@ -11,7 +11,7 @@ import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import type { InstanceId } from '#lib/base/ids.ts';
-import type { Database, DatabaseRows, SearchHit } from '#lib/contract/schema.ts';
+import type { Database, DatabaseRows, PastQuery, SearchHit } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { parseVfsPath, type VfsPath } from '#lib/vfs/paths.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
@@ -30,6 +30,8 @@ export interface FileQuery {
   path: string;
   look: FileView;
   find: { text: string; in: 'name' | 'content'; everywhere: boolean } | null;
+  /** As of when; nothing in it: now. */
+  past: PastQuery;
 }
 
 function whole(value: string | undefined): number | undefined {
@@ -43,12 +45,14 @@ export function parseFileQuery(
   rawPath: string | undefined,
   /** The name of a table, as it was given. */
   table?: string,
+  past: PastQuery = {},
 ): FileQuery {
   const path = rawPath === undefined || rawPath === '' ? '/' : rawPath;
   const line = whole(values.line);
   const text = values.find ?? '';
   return {
     volume,
+    past,
     path: path.startsWith('/') ? path : `/${path}`,
     look: {
       from: whole(values.from) ?? 0,
@@ -68,13 +72,14 @@ export function parseFileQuery(
 async function readOne(
   caller: Caller,
   id: InstanceId,
-  volume: VolumeName,
+  { volume, past }: FileQuery,
   path: string,
   limit: number,
 ): Promise<Folder> {
   const { items, next, total } = await getHost().operations.folder(caller, id, volume, {
     path: parseVfsPath(path),
     limit,
+    ...past,
   });
   return { path, items, next, total };
 }
@@ -85,9 +90,10 @@ function isAbsence(error: unknown): boolean {
 }
 
 /** The folders along a path, from the root, as far as they exist; and the path, a folder's with its slash. */
-async function readFolders(caller: Caller, id: InstanceId, { volume, path, look }: FileQuery) {
+async function readFolders(caller: Caller, id: InstanceId, query: FileQuery) {
+  const { path, look } = query;
   const read = (at: string) =>
-    readOne(caller, id, volume, at, at === folderOf(path) ? (look.shown ?? FOLDER_PAGE) : FOLDER_PAGE);
+    readOne(caller, id, query, at, at === folderOf(path) ? (look.shown ?? FOLDER_PAGE) : FOLDER_PAGE);
   const above = foldersAbove(path);
   const answers = await Promise.allSettled(above.map(read));
   const folders: Folder[] = [];
@@ -133,19 +139,18 @@ const ROWS_SHOWN = 50;
 async function readDatabase(
   caller: Caller,
   id: InstanceId,
-  volume: VolumeName,
+  { volume, past, look: { table, rows, tables } }: FileQuery,
   path: VfsPath,
-  { table, rows, tables }: FileView,
 ): Promise<OpenedDatabase | ActionOutcome> {
   const refusal = (error: unknown): ActionOutcome => ({ ok: false, ...problemInWords(problemOf(error, caller)) });
   const { operations } = getHost();
   try {
-    const at = { path, limit: TABLES_SHOWN, ...(tables === undefined ? {} : { cursor: tables }) };
+    const at = { path, limit: TABLES_SHOWN, ...past, ...(tables === undefined ? {} : { cursor: tables }) };
     const listed = await operations.tables(caller, id, volume, at);
     const first = listed.tables.find(({ kind, problem }) => kind === 'table' && problem === null);
     const name = table ?? first?.name;
     if (name === undefined) return { listed, tables, shown: null };
-    const page = { path, table: name, limit: ROWS_SHOWN, ...(rows === undefined ? {} : { cursor: rows }) };
+    const page = { path, table: name, limit: ROWS_SHOWN, ...past, ...(rows === undefined ? {} : { cursor: rows }) };
     return { listed, tables, shown: await operations.tableRows(caller, id, volume, page).catch(refusal) };
   } catch (error) {
     return refusal(error);
@@ -165,33 +170,35 @@ async function editedText(caller: Caller, id: InstanceId, volume: VolumeName, pa
 async function partWith(
   caller: Caller,
   id: InstanceId,
-  volume: VolumeName,
+  { volume, past }: FileQuery,
   path: VfsPath,
   line: number,
 ): Promise<number> {
-  const { content } = await getHost().operations.file(caller, id, volume, path, { start: 0, end: COUNTED_BYTES - 1 });
+  const counted = { start: 0, end: COUNTED_BYTES - 1 };
+  const { content } = await getHost().operations.file(caller, id, volume, path, counted, past);
   const start = startOfLine(content, line) ?? 0;
   // Some lines earlier, so that the line is not at the edge.
   return start < PART_BYTES / 2 ? 0 : (startOfLine(content, Math.max(1, line - 20)) ?? 0);
 }
 
-async function readFile(caller: Caller, id: InstanceId, { volume, path: text, look }: FileQuery): Promise<OpenFile> {
-  const path = parseVfsPath(text);
+async function readFile(caller: Caller, id: InstanceId, query: FileQuery): Promise<OpenFile> {
+  const { volume, look, past } = query;
+  const path = parseVfsPath(query.path);
   const { operations } = getHost();
   const { from: wanted = 0, line, source = false, edit = false } = look;
-  const from = line === undefined ? wanted : await partWith(caller, id, volume, path, line);
+  const from = line === undefined ? wanted : await partWith(caller, id, query, path, line);
   const counted = from > 0 && from <= COUNTED_BYTES;
   const [{ stat, content }, before, edited] = await Promise.all([
-    operations.file(caller, id, volume, path, { start: from, end: from + PART_BYTES - 1 }),
-    counted ? operations.file(caller, id, volume, path, { start: 0, end: from - 1 }) : null,
+    operations.file(caller, id, volume, path, { start: from, end: from + PART_BYTES - 1 }, past),
+    counted ? operations.file(caller, id, volume, path, { start: 0, end: from - 1 }, past) : null,
     edit ? editedText(caller, id, volume, path) : null,
   ]);
   // A part that starts past the end: the file has become shorter.
-  if (from > 0 && from >= stat.size) return readFile(caller, id, { volume, path, look: { source, edit }, find: null });
+  if (from > 0 && from >= stat.size) return readFile(caller, id, { ...query, look: { source, edit } });
   const asSource = source || line !== undefined;
   const preview = previewOf({ path, bytes: content, from, size: stat.size, source: asSource });
   return {
-    database: preview.kind === 'database' ? await readDatabase(caller, id, volume, path, look) : null,
+    database: preview.kind === 'database' ? await readDatabase(caller, id, query, path) : null,
     opened: {
       path,
       size: stat.size,
@@ -211,12 +218,17 @@ export interface SearchResults {
   truncated: boolean;
 }
 
-async function search(caller: Caller, id: InstanceId, { volume, find }: FileQuery): Promise<SearchResults | null> {
+async function search(
+  caller: Caller,
+  id: InstanceId,
+  { volume, find, past }: FileQuery,
+): Promise<SearchResults | null> {
   if (find === null) return null;
   return getHost().operations.search(caller, id, {
     q: find.text.slice(0, 500),
     in: find.in,
     limit: HITS,
+    ...past,
     ...(find.everywhere ? {} : { volume }),
   });
 }
@@ -225,7 +237,7 @@ async function search(caller: Caller, id: InstanceId, { volume, find }: FileQuer
 export async function readVolume(caller: Caller, id: InstanceId, query: FileQuery) {
   const refusal = (error: unknown): ActionOutcome => ({ ok: false, ...problemInWords(problemOf(error, caller)) });
   const [infos, { folders, path, missing }, found] = await Promise.all([
-    getHost().operations.volumes(caller, id),
+    getHost().operations.volumes(caller, id, query.past),
     readFolders(caller, id, query),
     search(caller, id, query).catch(refusal),
   ]);
