@@ -1,26 +1,28 @@
 /** From when on a replica has moments of a sandbox, and the error of an earlier time. */
 import { WinterdockError } from '../base/errors.ts';
-import type { ObjectStore } from '../storage/object-store/object-store.ts';
-import { compareSeries, parseSegmentName, replicaPrefix, type SegmentPlace, segmentName } from './replica-names.ts';
-import { readSegmentHead } from './replica-reader.ts';
+import { segmentName } from './replica-names.ts';
+import { listSeries, type ReplicaStore, readSegmentHead } from './replica-reader.ts';
+import { stateEnds } from './segments-in-bundles.ts';
 
-/** Epoch milliseconds of the oldest state that a base makes; null: there is none. Throws `storage_unavailable`. */
-async function oldestMomentMs(store: Pick<ObjectStore, 'list' | 'open'>, id: string): Promise<number | null> {
-  let oldest: SegmentPlace | null = null;
-  for await (const page of store.list(replicaPrefix(id))) {
-    for (const { name } of page) {
-      const place = parseSegmentName(name);
-      if (place === null || place.min !== 1) continue;
-      const order = oldest === null ? -1 : compareSeries(place.series, oldest.series) || place.max - oldest.max;
-      if (order < 0) oldest = place;
+/**
+ * Epoch milliseconds of the oldest state that can be made; null: there is none. What lies in bundles is later. Throws
+ * `corrupt`, `storage_unavailable`.
+ */
+async function oldestMomentMs(store: Pick<ReplicaStore, 'list' | 'open'>, id: string): Promise<number | null> {
+  const { allSeries } = await listSeries(store, id);
+  for (const { segments } of allSeries) {
+    for (const end of stateEnds(segments)) {
+      const { log, timeMs } = await readSegmentHead(store, segmentName(end));
+      // A base beside a log is a state with the next segment alone.
+      if (end.max > 1 || log === null) return timeMs;
     }
   }
-  return oldest === null ? null : (await readSegmentHead(store, segmentName(oldest))).timeMs;
+  return null;
 }
 
 /** The error for who asks for a moment up to `atMs` (epoch milliseconds; null: now), of which there is none. */
 export async function noMomentUpTo(
-  store: Pick<ObjectStore, 'list' | 'open'>,
+  store: Pick<ReplicaStore, 'list' | 'open'>,
   id: string,
   atMs: number | null,
 ): Promise<WinterdockError> {

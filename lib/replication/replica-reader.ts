@@ -165,7 +165,7 @@ function folderOf(url: string): string | null {
 
 /** What the store has of a sandbox, series by series, and the bytes of each object by its name. */
 export async function listSeries(
-  store: ReplicaStore,
+  store: Pick<ReplicaStore, 'list'>,
   id: string,
 ): Promise<{ allSeries: FoundSeries[]; bytes: Map<string, number> }> {
   const found = new Map<string, FoundSeries>();

@@ -130,6 +130,8 @@ test('moments are listed, of each state and of a deleted sandbox, and each opens
     const [name, time] = path.endsWith('moments') ? ['around', first - 60] : ['at', first - 60];
     const gone = await get<{ code: string; oldest: number }>(`${path}?${name}=${time}`);
     expect([gone.status, gone.json.code, Math.floor(gone.json.oldest)]).toEqual([410, 'moment_gone', first]);
+    const { oldest } = gone.json;
+    expect((await get(`one/volumes?at=${oldest + 0.0004}`)).headers['x-moment']).toBe(String(oldest));
   }
   expect(opened().length).toBeGreaterThan(0);
   await post('one/archive');

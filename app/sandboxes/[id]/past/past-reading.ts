@@ -17,19 +17,7 @@ export interface NoMoment {
   oldestMs: number | null;
 }
 
-/** Seconds after the beginning of a replica, within which its first state is looked for. */
-const FIRST_WITHIN = 60;
-
-/** The oldest moment that opens, in epoch milliseconds: a replica may begin with what is no state by itself. */
-async function firstOpenable(caller: Caller, id: InstanceId, oldest: number): Promise<number> {
-  const around = { around: oldest + FIRST_WITHIN, limit: 500 };
-  const listed = await getHost()
-    .operations.moments(caller, id, around)
-    .catch(() => []);
-  return listed.at(-1)?.time_ms ?? Math.round(oldest * 1000);
-}
-
-async function refusalOf(error: unknown, caller: Caller, id: InstanceId): Promise<NoMoment> {
+function refusalOf(error: unknown, caller: Caller): NoMoment {
   const refused = { ok: false, ...problemInWords(problemOf(error, caller)) };
   if (!isWinterdockError(error) || error.code !== 'moment_gone') return { refused, oldestMs: null };
   const { oldest } = error.extra;
@@ -39,7 +27,7 @@ async function refusalOf(error: unknown, caller: Caller, id: InstanceId): Promis
       : 'The replica has nothing of it yet, so there is no past to look at.';
   return {
     refused: { ok: false, says },
-    oldestMs: typeof oldest === 'number' ? await firstOpenable(caller, id, oldest) : null,
+    oldestMs: typeof oldest === 'number' ? Math.round(oldest * 1000) : null,
   };
 }
 
@@ -58,7 +46,7 @@ export async function readMoments(
     const others = moments.filter(({ name, time_ms }) => name !== null || !named.has(time_ms));
     return { moments: others.filter(({ time_ms }, index) => time_ms !== others[index - 1]?.time_ms) };
   } catch (error) {
-    return refusalOf(error, caller, id);
+    return refusalOf(error, caller);
   }
 }
 
@@ -79,6 +67,6 @@ export async function lookAtMoment(caller: Caller, id: InstanceId, at: number): 
       return { timeMs: used.timeMs ?? Math.floor(at * 1000) };
     });
   } catch (error) {
-    return refusalOf(error, caller, id);
+    return refusalOf(error, caller);
   }
 }
