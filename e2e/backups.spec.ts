@@ -10,7 +10,7 @@ const root = mkdtempSync(join(tmpdir(), 'winterdock-console-backups-'));
 test.afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 /** Backups are of a whole server. */
-test.use({ ownServer: true });
+test.use({ ownServer: 'backups' });
 
 const SCHEDULE = '#schedule';
 

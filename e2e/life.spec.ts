@@ -4,7 +4,7 @@ import { runCommand } from './typing.ts';
 import { expect, openDoor, signInByKey, test, visited } from './visited.ts';
 
 // An admin whom a test of another file invites would use the printed link up.
-test.use({ ownServer: true });
+test.use({ ownServer: 'life' });
 
 function headline(page: Page) {
   return page.getByRole('heading', { level: 1 });

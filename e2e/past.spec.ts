@@ -6,7 +6,7 @@ import type { Page, Request } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
 import { expect, openSession, test, visited } from './visited.ts';
 
-test.use({ ownServer: true, hasReplica: true });
+test.use({ ownServer: 'past', hasReplica: true });
 
 const SHOTS = process.env.WB_TEST_SHOTS;
 

@@ -73,8 +73,8 @@ interface PerTest {
 }
 
 interface PerWorker {
-  /** `test.use({ ownServer: true })` in a file: its tests share no server with those of files that do not say so. */
-  ownServer: boolean;
+  /** `test.use({ ownServer: 'NAME' })` in a file: it shares a server only with files that say the same. */
+  ownServer: string | null;
   /** `test.use({ hasReplica: true })`: the server ships what sandboxes commit to a folder beside its own. */
   hasReplica: boolean;
   server: Visited;
@@ -83,8 +83,8 @@ interface PerWorker {
 
 /** Tests whose pages come from the server, with a console that has to stay silent. */
 export const test = base.extend<PerTest, PerWorker>({
-  // Workers are told apart by their options: no test without it shares the server of one with it.
-  ownServer: [false, { option: true, scope: 'worker' }],
+  // Workers are told apart by their options.
+  ownServer: [null, { option: true, scope: 'worker' }],
   hasReplica: [false, { option: true, scope: 'worker' }],
   server: [
     async ({ hasReplica }, use) => {

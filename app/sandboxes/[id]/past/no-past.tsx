@@ -14,7 +14,7 @@ export function NoPast({ caller, instance }: { caller: Caller; instance: Instanc
       Snapshots
     </Link>
   );
-  if (getHost().replica === null) {
+  if (getHost().config.store.replica === null) {
     return (
       <EmptyState>
         <p>This server has no replica, so that what a sandbox was is not kept: only now can be looked at.</p>

@@ -190,7 +190,7 @@ export async function PastTab({
   if (refusal !== null) {
     return section(<Outcome outcome={{ ok: false, says: refusal, hint: 'Who sees what is in it sees its past.' }} />);
   }
-  if (getHost().replica === null) return section(<NoPast caller={caller} instance={instance} />);
+  if (getHost().config.store.replica === null) return section(<NoPast caller={caller} instance={instance} />);
   const given = view.at?.time ?? null;
   const zone = await visitorZone();
   const later = view.to === null || view.to === 'now' ? null : view.to;
