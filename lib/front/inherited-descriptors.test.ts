@@ -54,8 +54,14 @@ function opensOf(pid: number): string[] {
 /** Which descriptors of a process a child of it would inherit. */
 const passedOnBy = (pid: number) =>
   readdirSync(`/proc/${pid}/fdinfo`).filter((descriptor) => {
-    const flags = /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/fdinfo/${descriptor}`, 'utf8'))?.[1] ?? '';
-    return Number(descriptor) > 2 && (Number.parseInt(flags, 8) & 0o2000000) === 0;
+    try {
+      const flags = /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/fdinfo/${descriptor}`, 'utf8'))?.[1] ?? '';
+      return Number(descriptor) > 2 && (Number.parseInt(flags, 8) & 0o2000000) === 0;
+    } catch (error) {
+      // It was closed meanwhile.
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+      throw error;
+    }
   });
 
 test.runIf(process.platform === 'linux').each(['with', ...(isRoot ? ['without'] : [])] as const)(
