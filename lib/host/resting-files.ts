@@ -41,7 +41,7 @@ export class RestingFiles {
   #isAgain = false;
   #timer: NodeJS.Timeout | null = null;
   #againMs = AGAIN_MS;
-  /** Of those that the start found: what was not shipped then. */
+  /** What could not be shipped when that was last tried. */
   readonly #left = new Set<InstanceId>();
 
   constructor(parts: RestingFilesParts) {

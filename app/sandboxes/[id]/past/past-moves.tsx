@@ -26,6 +26,20 @@ function Answer({ state: { outcome, errors, made } }: { state: MomentState }) {
   );
 }
 
+function ReasonField({ id, state }: { id: string; state: MomentState }) {
+  return (
+    <InputField
+      id={id}
+      label="Reason"
+      name="reason"
+      maxLength={1000}
+      note="For the ledger."
+      defaultValue={state.values.reason}
+      error={state.errors.reason}
+    />
+  );
+}
+
 /** `time`: of the moment, as the action parses it. */
 export function NewFromHere({ action, time }: { action: MomentAction; time: string }) {
   const [state, submit] = useActionState<MomentState, FormData>(action, blank<MomentField>());
@@ -43,15 +57,7 @@ export function NewFromHere({ action, time }: { action: MomentAction; time: stri
           defaultValue={state.values.name}
           error={state.errors.name}
         />
-        <InputField
-          id="past-new-reason"
-          label="Reason"
-          name="reason"
-          maxLength={1000}
-          note="For the ledger."
-          defaultValue={state.values.reason}
-          error={state.errors.reason}
-        />
+        <ReasonField id="past-new-reason" state={state} />
         <div>
           <Submit className="button button-ink" doing="Making it…" name="intent" value="new">
             Make it
@@ -75,15 +81,7 @@ export function RestoreHere({ action, time, when }: { action: MomentAction; time
           name, by which this can be undone.
         </p>
         <input type="hidden" name="time" value={time} />
-        <InputField
-          id="past-restore-reason"
-          label="Reason"
-          name="reason"
-          maxLength={1000}
-          note="For the ledger."
-          defaultValue={state.values.reason}
-          error={state.errors.reason}
-        />
+        <ReasonField id="past-restore-reason" state={state} />
         <div>
           <Submit className="button button-fault" doing="Restoring it…" name="intent" value="itself">
             Restore it
