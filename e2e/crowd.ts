@@ -6,7 +6,7 @@
 
 import { join } from 'node:path';
 import { type InstanceId, parseInstanceId } from '#lib/base/ids.ts';
-import type { State } from '../lib/lifecycle/states.ts';
+import type { State } from '../lib/lifecycle/state-map.ts';
 import { eachOf } from '../lib/registry/each-of.ts';
 import type { Registry } from '../lib/registry/registry.ts';
 import { fillRegistry, placeFilledFiles } from '../lib/registry/sqlite/testing/fill.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { State } from '../lib/lifecycle/states.ts';
+import type { State } from '../lib/lifecycle/state-map.ts';
 import { holdNamespace, type Namespace } from '../lib/testing/namespace.ts';
 import { canMount } from '../lib/testing/private-mounts.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';

@@ -3,7 +3,7 @@
  * what becomes of the server.
  */
 import { expect } from 'vitest';
-import type { State } from '../lib/lifecycle/states.ts';
+import type { State } from '../lib/lifecycle/state-map.ts';
 import type { Call, Got } from '../lib/testing/call.ts';
 import { ABSENT, type Kept, only } from '../lib/testing/whole.ts';
 

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterEach, expect, test, vi } from 'vitest';
-import { findMoment, restoreMoment } from '../lib/replication/replica-reader.ts';
+import { findMoment, restoreMoment } from '../lib/replication/moments/replica-reader.ts';
 import { openObjectStore } from '../lib/storage/object-store/open-store.ts';
 import { filesIn } from '../lib/testing/files-in.ts';
 import { holdNamespace, type Namespace } from '../lib/testing/namespace.ts';

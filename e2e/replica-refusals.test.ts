@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Event, Instance, Storage } from '../lib/contract/schema.ts';
-import { findMoment, restoreMoment } from '../lib/replication/replica-reader.ts';
+import { findMoment, restoreMoment } from '../lib/replication/moments/replica-reader.ts';
 import { openObjectStore } from '../lib/storage/object-store/open-store.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 

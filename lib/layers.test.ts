@@ -277,7 +277,7 @@ test('imports are found whatever stands in them, and texts and comments are none
 test('a forbidden import of each kind is found', () => {
   const found = (file: string, text: string) =>
     importsOf(text).some((specifier) => forbidden(file, targetOf(file, specifier)) !== null);
-  expect(found('lib/lifecycle/states.ts', "import { z } from 'zod';")).toBe(true);
+  expect(found('lib/lifecycle/state-map.ts', "import { z } from 'zod';")).toBe(true);
   expect(found('lib/vfs/vfs.ts', "import type { Registry } from '../registry/registry.ts';")).toBe(true);
   expect(found('lib/sandboxes/moves/wake.ts', "export * from '../../contract/schema.ts';")).toBe(true);
   expect(found('lib/guest/worker/worker.ts', "const { readConfig } = await import('../../base/config.ts');")).toBe(
@@ -296,6 +296,6 @@ test('a forbidden import of each kind is found', () => {
   expect(found('lib/client/transport.ts', "import { request } from 'node:http';")).toBe(true);
   expect(found('lib/client/client.ts', "import type { Operations } from '../operations/operations.ts';")).toBe(true);
   expect(found('lib/cli/main.ts', "import { createClient } from '../client/client.ts';")).toBe(false);
-  expect(found('lib/registry/sqlite/open.ts', "import { STATES } from '../lifecycle/states.ts';")).toBe(false);
+  expect(found('lib/registry/sqlite/open.ts', "import { STATES } from '../lifecycle/state-map.ts';")).toBe(false);
   expect(found('components/list.tsx', "import type { Instance } from '#lib/contract/schema.ts';")).toBe(false);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Instance } from '../lib/contract/schema.ts';
-import { STATES } from '../lib/lifecycle/states.ts';
+import { STATES } from '../lib/lifecycle/state-map.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { BLUEPRINT, SCENE } from './demo/scene.ts';
 

@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { parseReplicate, replicateText, shipsCommits } from '../lib/replication/replicate-class.ts';
+import { parseReplicate, replicateText, shipsCommits } from '../lib/replication/promise/replicate-class.ts';
 import { numbersOf } from '../lib/replication/testing/history.ts';
 import { DRILL_STORES, openDrillStore } from '../lib/testing/drill-stores.ts';
 import { drillReplica } from '../lib/testing/replica-drill.ts';

@@ -2,7 +2,7 @@
  * Automatic moves over the coming time: a bar for each span, or a dot for each sandbox where they are few, in the
  * colours of the target states, linking to the list of sandboxes that move.
  */
-import type { State } from '#lib/lifecycle/states.ts';
+import type { State } from '#lib/lifecycle/state-map.ts';
 import { StateMark } from '../../components/sandbox/state-mark.tsx';
 import { timeOfDay } from '../../components/ui/zones.ts';
 

@@ -1,7 +1,7 @@
 /** The filters of the list of sandboxes as fields of a plain GET form. On a narrow page they are folded. */
 import Link from 'next/link';
 import { FilterForm } from '#components/ui/filter-form.tsx';
-import { STATES } from '#lib/lifecycle/states.ts';
+import { STATES } from '#lib/lifecycle/state-map.ts';
 import { FAULTS, THERMALS } from '#lib/lifecycle/words.ts';
 import { idleOverInWords } from '../../components/jobs/filter-words.ts';
 import { FilterField } from '../filter-fields.tsx';

@@ -15,7 +15,7 @@ import { cookieRules } from '#lib/auth/cookies.ts';
 import { mayDo } from '#lib/contract/access.ts';
 import type { ListQuery } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { STATES } from '#lib/lifecycle/states.ts';
+import { STATES } from '#lib/lifecycle/state-map.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
 import { listValues, pageLinks, readListPage } from '../list-page.ts';
 import { addressWith, type SearchParams } from '../search-params.ts';

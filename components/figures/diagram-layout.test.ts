@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HOPS, STATES, TRANSITIONS } from '#lib/lifecycle/states.ts';
+import { HOPS, STATES, TRANSITIONS } from '#lib/lifecycle/state-map.ts';
 import { type Box, type DiagramLayout, type Edge, edgesOf, TALL, WIDE } from './diagram-layout.ts';
 
 const layouts: [string, DiagramLayout][] = [

@@ -2,7 +2,7 @@
  * Positions of the state diagram's nodes and edges, in two layouts. Every hop is a straight line between facing sides;
  * two opposite hops run side by side. Pure; the hops come from the state map.
  */
-import { HOPS, type State } from '#lib/lifecycle/states.ts';
+import { HOPS, type State } from '#lib/lifecycle/state-map.ts';
 
 export interface Box {
   x: number;

@@ -4,7 +4,7 @@
  * so a page polls the row while use can set its clock back.
  */
 import type { Instance } from '#lib/contract/schema.ts';
-import type { State } from '#lib/lifecycle/states.ts';
+import type { State } from '#lib/lifecycle/state-map.ts';
 import { useInstance } from '../live/live-data.tsx';
 import { countdown, lengthInWords, thresholdInWords } from '../ui/durations.ts';
 import { useNow } from '../ui/use-now.ts';

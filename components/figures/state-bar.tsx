@@ -1,6 +1,6 @@
 /** Counts by state: a bar in the colours of the states, and the numbers, each linking to its list. */
 import Link from 'next/link';
-import { STATES, type State } from '#lib/lifecycle/states.ts';
+import { STATES, type State } from '#lib/lifecycle/state-map.ts';
 import { StateMark } from '../sandbox/state-mark.tsx';
 
 type Counts = Readonly<Record<State, number>>;

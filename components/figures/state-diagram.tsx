@@ -2,7 +2,7 @@
  * The state map as an SVG drawn on the server, from lib/lifecycle's map only. Each node links to the list of its state.
  * With `current`, that node is lit and its open hops stand out.
  */
-import { HOPS, hopsFrom, mayReach, STATES, type State } from '#lib/lifecycle/states.ts';
+import { HOPS, hopsFrom, mayReach, STATES, type State } from '#lib/lifecycle/state-map.ts';
 import { StateMark } from '../sandbox/state-mark.tsx';
 import { type Box, type DiagramLayout, type Edge, edgesOf, TALL, WIDE } from './diagram-layout.ts';
 import { type Temperature, TemperatureCounts, TemperatureScale } from './temperature.tsx';

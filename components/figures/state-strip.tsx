@@ -2,7 +2,7 @@
  * The states that a sandbox lives in, in a row: where it is now, and where it may go from there. The folded form of the
  * state diagram. Decorative lines aside, it says everything in words.
  */
-import { hopsFrom, STATES, type State } from '#lib/lifecycle/states.ts';
+import { hopsFrom, STATES, type State } from '#lib/lifecycle/state-map.ts';
 import type { Fault } from '#lib/lifecycle/words.ts';
 import { StateMark } from '../sandbox/state-mark.tsx';
 

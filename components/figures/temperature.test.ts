@@ -1,7 +1,7 @@
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
-import { STATES } from '#lib/lifecycle/states.ts';
+import { STATES } from '#lib/lifecycle/state-map.ts';
 import { SandboxDiagram, StateDiagram } from './state-diagram.tsx';
 import { temperatureCounts } from './temperature.tsx';
 

@@ -1,6 +1,6 @@
 /** Where the bands of a life and the bars of a series go. Pure. Positions are shares of the whole, from 0 to 1000. */
 import type { InstanceLife } from '#lib/contract/schema.ts';
-import type { State } from '#lib/lifecycle/states.ts';
+import type { State } from '#lib/lifecycle/state-map.ts';
 
 const WHOLE = 1000;
 

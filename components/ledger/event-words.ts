@@ -1,6 +1,6 @@
 /** A ledger line as a sentence. Pure: it adds nothing to what the line says. */
 import type { Event } from '#lib/contract/schema.ts';
-import type { State } from '#lib/lifecycle/states.ts';
+import type { State } from '#lib/lifecycle/state-map.ts';
 import { tookInWords } from '../ui/durations.ts';
 
 const MOVED: Readonly<Record<State, string>> = {

@@ -1,7 +1,7 @@
 /** Ledger lines in words: who did what to which sandbox, from where to where, why, and how long it took. */
 import type { ReactNode } from 'react';
 import type { Event } from '#lib/contract/schema.ts';
-import type { State } from '#lib/lifecycle/states.ts';
+import type { State } from '#lib/lifecycle/state-map.ts';
 import { StateMark } from '../sandbox/state-mark.tsx';
 import { tookInWords } from '../ui/durations.ts';
 import { RelativeTime } from '../ui/relative-time.tsx';

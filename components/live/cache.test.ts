@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Changes, Event, Instance, Job } from '#lib/contract/schema.ts';
-import { STATES } from '#lib/lifecycle/states.ts';
+import { STATES } from '#lib/lifecycle/state-map.ts';
 import {
   addLines,
   applyChanges,

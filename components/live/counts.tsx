@@ -1,7 +1,7 @@
 'use client';
 import { useRouter } from 'next/navigation';
 import { type ReactNode, useEffect } from 'react';
-import { STATES } from '#lib/lifecycle/states.ts';
+import { STATES } from '#lib/lifecycle/state-map.ts';
 import { countsInWords } from '../sandbox/count-words.ts';
 /** Live counts of the whole server. */
 import type { States } from './cache.ts';

@@ -1,5 +1,5 @@
 /** Numbers of sandboxes in words. Pure. */
-import type { State } from '#lib/lifecycle/states.ts';
+import type { State } from '#lib/lifecycle/state-map.ts';
 
 const NUMBERS = [
   'no',

@@ -1,6 +1,6 @@
 /** The hops of a plan: the first state, and every state after it in order. */
 import { Fragment } from 'react';
-import type { State } from '#lib/lifecycle/states.ts';
+import type { State } from '#lib/lifecycle/state-map.ts';
 import { StateMark } from './state-mark.tsx';
 
 export function Hops({ from, hops }: { from: State; hops: readonly State[] }) {

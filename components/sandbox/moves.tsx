@@ -5,7 +5,7 @@
  */
 import Link from 'next/link';
 import { type ReactNode, useActionState, useEffect, useRef } from 'react';
-import type { State, Verb } from '#lib/lifecycle/states.ts';
+import type { State, Verb } from '#lib/lifecycle/state-map.ts';
 import { WithCall } from '../calls/with-call.tsx';
 import { ConfirmField } from '../ui/confirm-field.tsx';
 import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';

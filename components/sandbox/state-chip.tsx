@@ -1,6 +1,6 @@
 /** The head of a sandbox's page: how its name is set, and its state as a chip. */
 import type { ReactNode } from 'react';
-import type { State } from '#lib/lifecycle/states.ts';
+import type { State } from '#lib/lifecycle/state-map.ts';
 import type { Fault } from '#lib/lifecycle/words.ts';
 import { StateMark } from './state-mark.tsx';
 

@@ -2,7 +2,7 @@
  * The icon of a state: a colour and a shape of its own, so that each works without the other. Decorative: the name
  * stands beside it.
  */
-import type { State } from '#lib/lifecycle/states.ts';
+import type { State } from '#lib/lifecycle/state-map.ts';
 import type { Fault } from '#lib/lifecycle/words.ts';
 
 /** Outlines take the text colour. Strokes on a coloured shape are always ink. */

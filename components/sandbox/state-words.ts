@@ -1,6 +1,6 @@
 /** States, faults, verbs and moves in words. Pure; built on the words of the state map. */
 import type { Instance } from '#lib/contract/schema.ts';
-import type { State, Verb } from '#lib/lifecycle/states.ts';
+import type { State, Verb } from '#lib/lifecycle/state-map.ts';
 import { waysOut } from '#lib/lifecycle/ways-out.ts';
 import type { Fault } from '#lib/lifecycle/words.ts';
 import { agoInWords, lengthInWords } from '../ui/durations.ts';

@@ -1,6 +1,6 @@
 /** Operations that take too long, in words. Pure. */
 import type { Instance } from '#lib/contract/schema.ts';
-import { mayReach, VERB_TARGET, type Verb } from '#lib/lifecycle/states.ts';
+import { mayReach, VERB_TARGET, type Verb } from '#lib/lifecycle/state-map.ts';
 import { lengthInWords } from '../ui/durations.ts';
 
 const BEING: Readonly<Record<string, string>> = {

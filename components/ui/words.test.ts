@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Event } from '#lib/contract/schema.ts';
-import { STATES } from '#lib/lifecycle/states.ts';
+import { STATES } from '#lib/lifecycle/state-map.ts';
 import { FAULTS } from '#lib/lifecycle/words.ts';
 import { instanceId } from '#lib/testing/plain-ids.ts';
 import { whyItIsHere } from '../ledger/event-words.ts';

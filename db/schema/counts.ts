@@ -1,5 +1,5 @@
 /** Counts of instances and sums of their volumes. Triggers (db/migrations) keep them; nothing else writes them. */
-import type { State } from '../../lib/lifecycle/states.ts';
+import type { State } from '../../lib/lifecycle/state-map.ts';
 import type { Fault } from '../../lib/lifecycle/words.ts';
 import { integer, primaryKey, sqliteTable, text } from '../drizzle.ts';
 

@@ -6,7 +6,7 @@
  * as max + 1, so they are 1…n without gaps, and not even a VACUUM that renumbers them changes one.
  */
 import type { InstanceId } from '../../lib/base/ids.ts';
-import type { State } from '../../lib/lifecycle/states.ts';
+import type { State } from '../../lib/lifecycle/state-map.ts';
 import type { Fault } from '../../lib/lifecycle/words.ts';
 import type { FileRecord, Intent, StoredObject } from '../../lib/registry/types.ts';
 import { jsonColumn } from '../columns.ts';

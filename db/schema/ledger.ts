@@ -1,6 +1,6 @@
 /** The ledger's lines and its sealed months. */
 import type { InstanceId } from '../../lib/base/ids.ts';
-import type { State } from '../../lib/lifecycle/states.ts';
+import type { State } from '../../lib/lifecycle/state-map.ts';
 import type { Source, Trigger, Via } from '../../lib/lifecycle/words.ts';
 import { index, integer, real, sql, sqliteTable, text } from '../drizzle.ts';
 

@@ -15,7 +15,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { createLogger } from '../base/log.ts';
-import { REGISTRY_ID } from '../replication/replica-names.ts';
+import { REGISTRY_ID } from '../replication/names/replica-names.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { filesIn } from '../testing/files-in.ts';
 import { ShippedKeys } from './shipped-keys.ts';

@@ -7,7 +7,7 @@ import { COPY_KINDS } from '../base/copy-paths.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { type InstanceId, isInstanceId } from '../base/ids.ts';
 import { type Signer, verify } from '../base/signing.ts';
-import { STATES } from '../lifecycle/states.ts';
+import { STATES } from '../lifecycle/state-map.ts';
 
 export const MANIFEST_KIND = 'winterdock-backup/1';
 

@@ -5,10 +5,10 @@
 import { join } from 'node:path';
 import type { Config } from '../base/config.ts';
 import { makeFolder } from '../base/effects.ts';
-import { TenantBundles } from '../replication/bundle-reader.ts';
-import { makeMoment } from '../replication/make-moment.ts';
-import { noMomentUpTo } from '../replication/oldest-moment.ts';
-import { findMoment } from '../replication/replica-reader.ts';
+import { TenantBundles } from '../replication/bundles/bundle-reader.ts';
+import { makeMoment } from '../replication/moments/make-moment.ts';
+import { noMomentUpTo } from '../replication/moments/oldest-moment.ts';
+import { findMoment } from '../replication/moments/replica-reader.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { type ReadersFor, soundFile } from './sound-file.ts';
 import type { BackupAnswers, MomentTask } from './work.ts';

@@ -19,7 +19,7 @@ import { issuerOf } from '../base/signing.ts';
 import { closedSecrets, recordRestoredKeys } from '../keys/restored-keys.ts';
 import { unusableKeys } from '../keys/start-keys.ts';
 import { beginEpoch } from '../ledger/epoch.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
 import { registryDriver } from '../registry/drivers.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';

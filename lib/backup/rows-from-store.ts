@@ -10,7 +10,7 @@ import { isUnavailable, isWinterdockError, messageOf, WinterdockError } from '..
 import { isInstanceId, parseInstanceId } from '../base/ids.ts';
 import type { CopyDocument } from '../copies/copy-document.ts';
 import { plan } from '../lifecycle/plan.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { CopyContent } from '../registry/copies.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';

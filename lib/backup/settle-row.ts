@@ -6,7 +6,7 @@
 
 import type { CopyKind } from '../base/copy-paths.ts';
 import { plan } from '../lifecycle/plan.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { Transition } from '../registry/instances.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';

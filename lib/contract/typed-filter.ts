@@ -3,7 +3,7 @@
  * without `name:` is searched for, and any other name is the key of a label, as its chip prints it: `customer:ada`.
  * Pure, and safe for the browser: console and CLI read and write the same language.
  */
-import { STATES } from '../lifecycle/states.ts';
+import { STATES } from '../lifecycle/state-map.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../lifecycle/words.ts';
 
 /** The list's parameters that a typed filter can say, as they stand in an address. */

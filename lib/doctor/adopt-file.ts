@@ -9,7 +9,7 @@ import { makeFolder, syncFolder } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { type InstanceId, isInstanceId } from '../base/ids.ts';
 import { plan } from '../lifecycle/plan.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { FileRecord, InstanceRow, LedgerEntry, NewInstance } from '../registry/types.ts';

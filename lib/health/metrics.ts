@@ -5,7 +5,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry as PromRegistry } from 'prom-client';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import { STATES } from '../lifecycle/states.ts';
+import { STATES } from '../lifecycle/state-map.ts';
 import { FAULTS, type Source } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunResult } from '../registry/schedules.ts';

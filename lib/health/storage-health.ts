@@ -12,7 +12,7 @@ import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { WALLS, type Wall } from '../base/walls.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import { readProgress, type ScrubProgress } from '../sandboxes/recovery/scrub-progress.ts';

@@ -8,7 +8,7 @@ import { endHelper } from '../base/helper-end.ts';
 import { becomeUser } from '../base/helper-user.ts';
 import { leaveSignalsToServer } from '../base/process-signals.ts';
 import { serializeError } from '../base/serialized-error.ts';
-import { cutBase } from '../replication/cut.ts';
+import { cutBase } from '../replication/log/cut.ts';
 import { type BaseProcessReport, parseBaseOrder } from './base-messages.ts';
 
 const channel = new WorkerChannel((message) => void handle(message), endHelper);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLogger } from '../base/log.ts';
-import { rebuild } from '../replication/rebuild.ts';
+import { rebuild } from '../replication/ltx/rebuild.ts';
 import { buildWalls } from '../workers/walls/walls.ts';
 import { cutRegistryBase } from './registry-base.ts';
 

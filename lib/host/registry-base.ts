@@ -11,7 +11,7 @@ import { WinterdockError } from '../base/errors.ts';
 import { HelperProcess } from '../base/helper-process.ts';
 import type { Logger } from '../base/log.ts';
 import type { FileUser, WallStates } from '../base/walls.ts';
-import type { BaseCut, BaseRequest } from '../replication/cut.ts';
+import type { BaseCut, BaseRequest } from '../replication/log/cut.ts';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from '../workers/process.ts';
 import { buildHelperWalls } from '../workers/walls/helper-walls.ts';
 import { type BaseProcessReport, parseBaseReport } from './base-messages.ts';

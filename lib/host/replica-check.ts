@@ -4,7 +4,7 @@
  */
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { lackingReplicas, type StoredUpTo } from '../replication/lacking-replicas.ts';
+import { lackingReplicas, type StoredUpTo } from '../replication/shipping/lacking-replicas.ts';
 
 /** How often it is asked whether a look is due. */
 const POLL_MS = 15_000;

@@ -7,9 +7,9 @@ import { isUnavailable, isWinterdockError, messageOf } from '../base/errors.ts';
 import { isInstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
-import { ageBundles } from '../replication/bundle-aging.ts';
-import { ageReplicaOf, type ReplicaAgingParts } from '../replication/replica-aging.ts';
-import { parseSegmentName } from '../replication/replica-names.ts';
+import { ageBundles } from '../replication/levels/bundle-aging.ts';
+import { ageReplicaOf, type ReplicaAgingParts } from '../replication/levels/replica-aging.ts';
+import { parseSegmentName } from '../replication/names/replica-names.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 
 const EVERY_MS = 86_400_000;

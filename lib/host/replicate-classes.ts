@@ -6,7 +6,7 @@ import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { parseReplicate, type ReplicateClass } from '../replication/replicate-class.ts';
+import { parseReplicate, type ReplicateClass } from '../replication/promise/replicate-class.ts';
 
 /** How often what other servers of the registry changed is looked for, in milliseconds. */
 const LOOK_MS = 1000;

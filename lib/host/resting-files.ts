@@ -13,7 +13,7 @@ import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import type { ReplicateClass } from '../replication/replicate-class.ts';
+import type { ReplicateClass } from '../replication/promise/replicate-class.ts';
 import type { Replicator } from '../replication/replicator.ts';
 import { restsAsItsOwn } from '../replication/resting-replicas.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';

@@ -5,7 +5,7 @@ import type { ReplicaHealth } from '../health/replica-health.ts';
 import { StoreReport } from '../health/store-report.ts';
 import type { TenantStore } from '../jobs/tenant-objects.ts';
 import type { ReplicaOfTenants } from '../jobs/tenant-replica.ts';
-import type { MomentSource } from '../replication/moment-source.ts';
+import type { MomentSource } from '../replication/moments/moment-source.ts';
 import type { Replicator } from '../replication/replicator.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { StoreBelowOptions } from '../sandboxes/store/store-below.ts';

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { InstanceId } from '../base/ids.ts';
 import type { Changes, Instance } from '../contract/schema.ts';
 import type { StartProgress } from '../copies/seeding.ts';
-import { STATES, type State } from '../lifecycle/states.ts';
+import { STATES, type State } from '../lifecycle/state-map.ts';
 import { CommitEvents } from '../registry/commit-events.ts';
 import type { JobRow } from '../registry/jobs.ts';
 import type { RunRow } from '../registry/runs.ts';

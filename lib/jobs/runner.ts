@@ -13,7 +13,7 @@ import type { Logger } from '../base/log.ts';
 import { ClaimedWork, type WorkTurn } from '../claims/claimed-work.ts';
 import type { Claims } from '../claims/claims.ts';
 import { HOLD_WORDS, holdOn, planVerb } from '../lifecycle/job-verbs.ts';
-import { VERB_TARGET, WAKE_VERBS } from '../lifecycle/states.ts';
+import { VERB_TARGET, WAKE_VERBS } from '../lifecycle/state-map.ts';
 import type { JobOutcome, JobResultRow, JobRow } from '../registry/jobs.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';

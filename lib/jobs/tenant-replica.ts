@@ -1,7 +1,7 @@
 /** What a replica has of a forgotten tenant: every segment of each of its sandboxes, by the ids of their rows. */
 import type { InstanceId } from '../base/ids.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { RemovedSegments } from '../replication/replica-removal.ts';
+import type { RemovedSegments } from '../replication/levels/replica-removal.ts';
 
 /** Rows read at a time. */
 const PAGE = 200;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cloudAddress, objectNameOf } from '../base/cloud-address.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { Registry } from '../registry/registry.ts';
 import { entry, FILE, instance, intent, START, transitionTo } from '../registry/testing/fixtures.ts';
 import { driverOfTests, openRegistryOfTests } from '../registry/testing/registry-of-tests.ts';

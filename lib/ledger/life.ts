@@ -5,7 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { InstanceId } from '../base/ids.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import { FAULTS, type Fault } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LifeLine } from '../registry/types.ts';

@@ -2,7 +2,7 @@
  * A verb on one sandbox of many: the hops that it takes, or why the sandbox is skipped, and what the hops lose. Pure.
  */
 import { EPHEMERAL_ENDS, hopRefusal, plan } from './plan.ts';
-import { mayReach, type State, VERB_TARGET, VERBS, type Verb } from './states.ts';
+import { mayReach, type State, VERB_TARGET, VERBS, type Verb } from './state-map.ts';
 import { type Fault, isBlocking } from './words.ts';
 
 /** What can be done to many sandboxes at once. */

@@ -1,5 +1,5 @@
 /** The demotion ladder: when an idle sandbox moves by itself, and where to. Pure: the time is an argument. */
-import { HOPS, type LadderTarget, type State } from './states.ts';
+import { HOPS, type LadderTarget, type State } from './state-map.ts';
 
 /** Defaults: 30 idle seconds to warm, 15 idle minutes to suspended, then 24 hours to frozen. */
 export const DEFAULT_HOT_TO_WARM_SECONDS = 30;

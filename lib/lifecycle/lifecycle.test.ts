@@ -12,7 +12,7 @@ import {
   VERB_TARGET,
   VERBS,
   WAKE_VERBS,
-} from './states.ts';
+} from './state-map.ts';
 import { isBlocking } from './words.ts';
 
 /** The map as the design states it, written out a second time on purpose: the code must not drift from it. */

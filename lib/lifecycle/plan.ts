@@ -1,5 +1,5 @@
 /** Plans: the shortest list of hops from one state to another, and why there is no single hop. Pure. */
-import { hopsFrom, isState, mayReach, type SandboxKind, STATES, type State, TRANSITIONS } from './states.ts';
+import { hopsFrom, isState, mayReach, type SandboxKind, STATES, type State, TRANSITIONS } from './state-map.ts';
 
 /** Why an ephemeral sandbox is neither suspended nor frozen, for a person. */
 export const EPHEMERAL_ENDS = 'It is ephemeral: it is neither suspended nor frozen, and ends at its time.';

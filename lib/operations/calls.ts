@@ -2,7 +2,7 @@
 import type { Caller } from '../auth/caller.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { AttachmentAnswer, EvalAnswer, EvalInput, ExecAnswer, ExecInput } from '../contract/schema.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { Runs } from '../runs/runs.ts';
 import { LEASE_SECONDS } from '../sandboxes/attachments.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';

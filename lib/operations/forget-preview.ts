@@ -8,7 +8,7 @@ import type { Config } from '../base/config.ts';
 import type { TenantForgetPlan } from '../contract/schema/tenants.ts';
 import { orphansOf } from '../jobs/tenant-files.ts';
 import { countObjectsOf, type TenantStore } from '../jobs/tenant-objects.ts';
-import { STATES } from '../lifecycle/states.ts';
+import { STATES } from '../lifecycle/state-map.ts';
 import type { Registry } from '../registry/registry.ts';
 import { namesIn } from '../storage/inventory.ts';
 

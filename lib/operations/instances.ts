@@ -9,7 +9,7 @@ import { type InstanceId, newId } from '../base/ids.ts';
 import { LABEL_COUNT } from '../contract/schema/creation.ts';
 import type { CreateInput, Instance, ListQuery, PatchInput } from '../contract/schema.ts';
 import type { NextMove } from '../lifecycle/ladder.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import { requireInstance } from '../sandboxes/engine.ts';

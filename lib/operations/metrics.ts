@@ -3,7 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { Config } from '../base/config.ts';
 import type { WakeTime } from '../contract/schema/tenants.ts';
 import type { Metrics, ResumeCounts } from '../health/metrics.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';

@@ -15,7 +15,7 @@ import type {
 import type { Metrics } from '../health/metrics.ts';
 import { LOSSES, lossesOf } from '../lifecycle/job-verbs.ts';
 import { hopRefusal, plan } from '../lifecycle/plan.ts';
-import { HOPS, type State } from '../lifecycle/states.ts';
+import { HOPS, type State } from '../lifecycle/state-map.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';

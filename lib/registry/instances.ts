@@ -3,7 +3,7 @@
  * selected when due. Knows nothing of files or processes.
  */
 import type { InstanceId } from '../base/ids.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { Fault } from '../lifecycle/words.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type {

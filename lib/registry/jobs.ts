@@ -1,6 +1,6 @@
 import type { InstanceId } from '../base/ids.ts';
 import type { JobKind } from '../lifecycle/job-verbs.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { Fault, Via } from '../lifecycle/words.ts';
 import type { ListFilter } from './instances.ts';
 import type { LedgerEntry, RowPage } from './types.ts';

@@ -2,7 +2,7 @@
  * Adds up lines of the ledger by tenant and hour: processes started, faults raised, and how the number of active
  * sandboxes changed when. Pure.
  */
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { Source } from '../lifecycle/words.ts';
 
 const HOUR_MS = 3_600_000;

@@ -3,7 +3,7 @@
  * changed.
  */
 import type { InstanceId } from '../base/ids.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { Trigger } from '../lifecycle/words.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
 import type { Segment } from './segments.ts';

@@ -1,5 +1,5 @@
 /** The health of the registry: whether it answers, what its rows record, its repair. storage.ts: how it is stored. */
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { LedgerEntry } from './types.ts';
 
 /** What the rows record of their files. */

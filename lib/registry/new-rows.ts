@@ -1,5 +1,5 @@
 /** Rows as they begin and how some of them change, alike in every driver. Pure. */
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { NewSchedule, ScheduleArming, NewRun as ScheduledRun, ScheduleRow, ScheduleRunRow } from './schedules.ts';
 import { SPREAD_ABOVE } from './schedules.ts';
 import type { DeliveryRow, NewDelivery, NewWebhook, WebhookRow } from './webhooks.ts';

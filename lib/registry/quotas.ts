@@ -1,5 +1,5 @@
 import type { InstanceId } from '../base/ids.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type { LedgerEntry, RowPage, Thresholds } from './types.ts';
 

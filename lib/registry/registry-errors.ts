@@ -2,7 +2,7 @@
 
 import { WinterdockError } from '../base/errors.ts';
 import { hopRefusal } from '../lifecycle/plan.ts';
-import { hopsFrom, type SandboxKind, type State } from '../lifecycle/states.ts';
+import { hopsFrom, type SandboxKind, type State } from '../lifecycle/state-map.ts';
 import type { Transition } from './instances.ts';
 import type { ScheduleLimits } from './schedules.ts';
 import type { SecretKey } from './secrets.ts';

@@ -1,5 +1,5 @@
 /** How a change derives the next row from the current one, alike in every driver. Pure. */
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { FiledInStore, InstancePatch, InstanceStore, StoredRecord, Transition } from './instances.ts';
 import { ownershipAfter, UNOWNED } from './owner.ts';
 import type { FileRecord, InstanceRow, NewInstance, RowOwner, StoredObject } from './types.ts';

@@ -4,7 +4,7 @@
  * files or of the order of the steps.
  */
 import type { InstanceId } from '../base/ids.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { Via } from '../lifecycle/words.ts';
 import type { ChainedLine } from './chain.ts';
 import type { LedgerEntry } from './types.ts';

@@ -1,7 +1,7 @@
 /** The rows of the registry and their parts, shared by its subjects. Types only; imports nothing from higher layers. */
 import type { InstanceId } from '../base/ids.ts';
 import type { LadderPolicy, NextMove } from '../lifecycle/ladder.ts';
-import type { State, Verb } from '../lifecycle/states.ts';
+import type { State, Verb } from '../lifecycle/state-map.ts';
 import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
 
 /** One page of a list, and where the next begins. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { cutBase, cutSegment, type LogPosition } from './cut.ts';
-import { rebuild } from './rebuild.ts';
+import { cutBase, cutSegment, type LogPosition } from './log/cut.ts';
+import { rebuild } from './ltx/rebuild.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DRAWS_ALL } from '../testing/draw.ts';
-import { cutBase, cutFirstPage, cutSegment } from './cut.ts';
-import { rebuild } from './rebuild.ts';
+import { cutBase, cutFirstPage, cutSegment } from './log/cut.ts';
+import { rebuild } from './ltx/rebuild.ts';
 
 const run = promisify(execFile);
 const PROBE = fileURLToPath(new URL('./testing/cut-memory.ts', import.meta.url));

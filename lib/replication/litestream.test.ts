@@ -8,10 +8,10 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LITESTREAM_VFS } from '#peers/litestream.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
-import { cutBase, cutSegment, type LogPosition } from './cut.ts';
-import { mergeSegments } from './merge.ts';
-import { rebuild } from './rebuild.ts';
-import { segmentFile } from './replica-names.ts';
+import { cutBase, cutSegment, type LogPosition } from './log/cut.ts';
+import { mergeSegments } from './ltx/merge.ts';
+import { rebuild } from './ltx/rebuild.ts';
+import { segmentFile } from './names/replica-names.ts';
 
 const run = promisify(execFile);
 const READER = fileURLToPath(new URL('./testing/litestream-reader.ts', import.meta.url));

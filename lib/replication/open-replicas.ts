@@ -5,15 +5,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { InstanceId } from '../base/ids.ts';
 import type { ShippedMark } from '../storage/shipped-mark.ts';
-import type { PromisedRow } from './answer-barrier.ts';
-import { compareSeries } from './replica-names.ts';
-import { everyMsOf, type ReplicateClass, shipsCommits } from './replicate-class.ts';
-import type { SegmentUploads } from './segment-uploads.ts';
-import type { SeriesPoint } from './series-point.ts';
-import { SharedRounds } from './shared-rounds.ts';
+import { compareSeries } from './names/replica-names.ts';
+import type { SeriesPoint } from './names/series-point.ts';
+import type { PromisedRow } from './promise/answer-barrier.ts';
+import { everyMsOf, type ReplicateClass, shipsCommits } from './promise/replicate-class.ts';
 import type { ShippedFile } from './shipped-file.ts';
-import type { SpoolRefusal } from './spool-room.ts';
-import type { SpooledSegment } from './spooled-segment.ts';
+import type { SegmentUploads } from './shipping/segment-uploads.ts';
+import { SharedRounds } from './shipping/shared-rounds.ts';
+import type { SpoolRefusal } from './spool/spool-room.ts';
+import type { SpooledSegment } from './spool/spooled-segment.ts';
 import { type StoredOutcome, StoredPoints } from './stored-points.ts';
 
 /** How often the logs are looked at, in milliseconds. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { makeFolder, renameFile, unlinkFile, writeFile } from '../base/effects.ts';
 import { lookAtNow } from '../base/strangers-file.ts';
-import type { SegmentSeries } from './replica-names.ts';
+import type { SegmentSeries } from './names/replica-names.ts';
 
 /** What is compared of a file at rest: it is the same one, or has the same bytes. */
 export interface RestedFile {

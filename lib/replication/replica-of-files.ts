@@ -9,7 +9,7 @@
  */
 import type { InstanceId } from '../base/ids.ts';
 import type { FileRecord, InstanceRow } from '../registry/types.ts';
-import type { AnswerBarrier } from './answer-barrier.ts';
+import type { AnswerBarrier } from './promise/answer-barrier.ts';
 
 /** How far the replica of a sandbox is behind what was committed. */
 export interface RecoveryPoint {

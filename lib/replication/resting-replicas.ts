@@ -7,14 +7,14 @@ import { messageOf } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { FileRecord, InstanceRow } from '../registry/types.ts';
-import type { StoredUpTo } from './lacking-replicas.ts';
+import { seriesName } from './names/replica-names.ts';
+import type { SeriesPoint } from './names/series-point.ts';
 import { isFileOf, Positions, type RestedFile, type RestPosition } from './positions.ts';
-import { seriesName } from './replica-names.ts';
 import type { RecoveryPoint } from './replica-of-files.ts';
-import type { SegmentUploads } from './segment-uploads.ts';
-import type { SeriesPoint } from './series-point.ts';
-import { leadsTo } from './spool.ts';
-import type { SpooledSegment } from './spooled-segment.ts';
+import type { StoredUpTo } from './shipping/lacking-replicas.ts';
+import type { SegmentUploads } from './shipping/segment-uploads.ts';
+import { leadsTo } from './spool/spool.ts';
+import type { SpooledSegment } from './spool/spooled-segment.ts';
 
 interface RestingReplicasParts {
   /** Absolute; made when it is missing. */

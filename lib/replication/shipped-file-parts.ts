@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { makeFolderNow } from '../base/effects.ts';
 import type { Logger } from '../base/log.ts';
-import type { LogPosition } from './cut.ts';
-import type { Cutter } from './cutter.ts';
-import { type SegmentSeries, segmentFile, seriesName } from './replica-names.ts';
-import type { SegmentUploads } from './segment-uploads.ts';
+import type { LogPosition } from './log/cut.ts';
+import type { Cutter } from './log/cutter.ts';
+import { type SegmentSeries, segmentFile, seriesName } from './names/replica-names.ts';
+import type { SegmentUploads } from './shipping/segment-uploads.ts';
 
 /** A segment that is about to be cut. */
 export interface SegmentTarget {

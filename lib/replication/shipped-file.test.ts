@@ -20,12 +20,12 @@ import { observeEffects } from '../base/effects.ts';
 import { createLogger } from '../base/log.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
-import { Cutter } from './cutter.ts';
-import { newSeries, segmentName } from './replica-names.ts';
-import { findMoment, restoreMoment } from './replica-reader.ts';
-import { SegmentUploads } from './segment-uploads.ts';
-import type { SeriesPoint } from './series-point.ts';
+import { Cutter } from './log/cutter.ts';
+import { findMoment, restoreMoment } from './moments/replica-reader.ts';
+import { newSeries, segmentName } from './names/replica-names.ts';
+import type { SeriesPoint } from './names/series-point.ts';
 import { ShippedFile } from './shipped-file.ts';
+import { SegmentUploads } from './shipping/segment-uploads.ts';
 import { canUse } from './testing/can-use.ts';
 
 let folder: string;

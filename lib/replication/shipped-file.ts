@@ -6,17 +6,17 @@
 import { syncFolderNow, unlinkFile } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import { bytesAtNow } from '../base/strangers-file.ts';
-import type { CutResult, LogPosition } from './cut.ts';
-import { cutNow } from './cut-now.ts';
-import { KeptLog } from './kept-log.ts';
-import { hasMoreThan, isSettled, logStamp } from './log-end.ts';
-import type { LogEnd } from './log-walk.ts';
-import { BASE_LEVEL, newSeries } from './replica-names.ts';
-import { begunAt, isLongSeries, type SeriesPoint, wentOnTo } from './series-point.ts';
+import type { CutResult, LogPosition } from './log/cut.ts';
+import { cutNow } from './log/cut-now.ts';
+import { KeptLog } from './log/kept-log.ts';
+import { hasMoreThan, isSettled, logStamp } from './log/log-end.ts';
+import type { LogEnd } from './log/log-walk.ts';
+import { BASE_LEVEL, newSeries } from './names/replica-names.ts';
+import { begunAt, isLongSeries, type SeriesPoint, wentOnTo } from './names/series-point.ts';
 import { type SegmentTarget, type ShippedFileParts, segmentIn } from './shipped-file-parts.ts';
-import { syncSpooled } from './spool.ts';
-import { spoolCutter } from './spool-cutter.ts';
-import { SpoolRoom } from './spool-room.ts';
+import { syncSpooled } from './spool/spool.ts';
+import { spoolCutter } from './spool/spool-cutter.ts';
+import { SpoolRoom } from './spool/spool-room.ts';
 
 /** Frames of a log above which it may be written over, once they are safe: SQLite's own default. */
 const CONFIRM_FRAMES = 1000;

@@ -10,12 +10,12 @@ import { createLogger } from '../base/log.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { DAY, DRAWN_BY, DRAWS_ALL } from '../testing/draw.ts';
-import { Cutter } from './cutter.ts';
-import { findMoment, restoreMoment } from './replica-reader.ts';
-import { SegmentLevels } from './segment-levels.ts';
-import { SegmentUploads } from './segment-uploads.ts';
-import type { SeriesPoint } from './series-point.ts';
+import { SegmentLevels } from './levels/segment-levels.ts';
+import { Cutter } from './log/cutter.ts';
+import { findMoment, restoreMoment } from './moments/replica-reader.ts';
+import type { SeriesPoint } from './names/series-point.ts';
 import { ShippedFile } from './shipped-file.ts';
+import { SegmentUploads } from './shipping/segment-uploads.ts';
 import { canUse } from './testing/can-use.ts';
 import { numbersOf } from './testing/history.ts';
 

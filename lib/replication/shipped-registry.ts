@@ -15,16 +15,16 @@ import type { Logger } from '../base/log.ts';
 import { bytesAtNow, lookAtNow } from '../base/strangers-file.ts';
 import type { OpenLog, RegistryLogKeeper } from '../registry/log-keeper.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
-import type { BaseCut, BaseRequest, LogPosition } from './cut.ts';
-import type { Cutter } from './cutter.ts';
-import { LogReader } from './log-reader.ts';
-import { removeOlder } from './older-series.ts';
+import { removeOlder } from './levels/older-series.ts';
+import type { BaseCut, BaseRequest, LogPosition } from './log/cut.ts';
+import type { Cutter } from './log/cutter.ts';
+import { LogReader } from './log/log-reader.ts';
+import { compareSeries, REGISTRY_ID } from './names/replica-names.ts';
+import type { SeriesPoint } from './names/series-point.ts';
 import { isFileOf, Positions, type RestedFile, restedNow } from './positions.ts';
-import { compareSeries, REGISTRY_ID } from './replica-names.ts';
-import type { SegmentUploads } from './segment-uploads.ts';
-import type { SeriesPoint } from './series-point.ts';
 import { ShippedFile } from './shipped-file.ts';
-import { leadsTo } from './spool.ts';
+import type { SegmentUploads } from './shipping/segment-uploads.ts';
+import { leadsTo } from './spool/spool.ts';
 
 /** How often the log is looked at, in milliseconds; and after much was written to it. */
 const LOOK_MS = 1000;

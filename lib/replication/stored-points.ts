@@ -3,10 +3,10 @@
  * waits, or for what.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type SegmentSeries, seriesName } from './replica-names.ts';
-import type { SegmentUploads } from './segment-uploads.ts';
-import type { SeriesPoint } from './series-point.ts';
+import { type SegmentSeries, seriesName } from './names/replica-names.ts';
+import type { SeriesPoint } from './names/series-point.ts';
 import type { ShippedFile } from './shipped-file.ts';
+import type { SegmentUploads } from './shipping/segment-uploads.ts';
 
 /** `gone`: the file is not shipped by this any more. */
 export type StoredOutcome = 'stored' | 'away' | 'gone';

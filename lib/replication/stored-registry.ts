@@ -1,9 +1,10 @@
 /** Waits until the store has what the registry committed; whoever waits at the same time has one segment in common. */
-import type { StoredUpTo } from './lacking-replicas.ts';
-import { compareSeries, REGISTRY_ID } from './replica-names.ts';
-import type { SegmentUploads } from './segment-uploads.ts';
-import { SharedRounds } from './shared-rounds.ts';
+
+import { compareSeries, REGISTRY_ID } from './names/replica-names.ts';
 import type { ShippedRegistry } from './shipped-registry.ts';
+import type { StoredUpTo } from './shipping/lacking-replicas.ts';
+import type { SegmentUploads } from './shipping/segment-uploads.ts';
+import { SharedRounds } from './shipping/shared-rounds.ts';
 import { MOST_UNCUT_MS, StoredPoints } from './stored-points.ts';
 
 type Keeper = Pick<ShippedRegistry, 'begun' | 'isShipping' | 'isRefused' | 'file'>;

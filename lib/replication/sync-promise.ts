@@ -6,12 +6,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isCloudAddress } from '../base/cloud-address.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import type { AnswerBarrier, AnswerPatience, PromisedRow } from './answer-barrier.ts';
-import { committedUnreplicated, refusedUnreplicated, type WhyNothing } from './not-replicated.ts';
 import type { OpenReplicas } from './open-replicas.ts';
-import type { ReplicateClass } from './replicate-class.ts';
+import type { AnswerBarrier, AnswerPatience, PromisedRow } from './promise/answer-barrier.ts';
+import { committedUnreplicated, refusedUnreplicated, type WhyNothing } from './promise/not-replicated.ts';
+import type { ReplicateClass } from './promise/replicate-class.ts';
 import { type RestingReplicas, restsAsItsOwn } from './resting-replicas.ts';
-import type { SegmentUploads } from './segment-uploads.ts';
+import type { SegmentUploads } from './shipping/segment-uploads.ts';
 import { MOST_UNCUT_MS } from './stored-points.ts';
 
 export interface SyncPromiseParts {

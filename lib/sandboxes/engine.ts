@@ -10,7 +10,7 @@ import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity, InstanceRow } from '../registry/types.ts';
-import type { OpenedMoments } from '../replication/opened-moments.ts';
+import type { OpenedMoments } from '../replication/moments/opened-moments.ts';
 import type { ReplicaOfFiles } from '../replication/replica-of-files.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';

@@ -9,7 +9,7 @@ import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity, InstanceRow } from '../registry/types.ts';
-import type { MomentSource } from '../replication/moment-source.ts';
+import type { MomentSource } from '../replication/moments/moment-source.ts';
 import type { ReplicaOfFiles, ReplicaStatus } from '../replication/replica-of-files.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { endRemovals } from '../storage/landing.ts';

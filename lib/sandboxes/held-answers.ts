@@ -5,7 +5,7 @@
 import { isWinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import { tellLate } from '../base/kept-request.ts';
-import type { AnswerBarrier, AnswerPatience } from '../replication/answer-barrier.ts';
+import type { AnswerBarrier, AnswerPatience } from '../replication/promise/answer-barrier.ts';
 import { bytesOfText } from '../workers/protocol/byte-text.ts';
 import type { OutputChunk } from '../workers/protocol/instance.ts';
 import { type Engine, requireInstance } from './engine.ts';

@@ -10,10 +10,10 @@ import { isWinterdockError, storageFailure, WinterdockError } from '../base/erro
 import type { InstanceId } from '../base/ids.ts';
 import type { NamedMomentRow } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import type { ListedMoment } from '../replication/moment-list.ts';
-import type { MomentSource } from '../replication/moment-source.ts';
-import { notShippedInTime } from '../replication/not-replicated.ts';
-import { OpenedMoments } from '../replication/opened-moments.ts';
+import type { ListedMoment } from '../replication/moments/moment-list.ts';
+import type { MomentSource } from '../replication/moments/moment-source.ts';
+import { OpenedMoments } from '../replication/moments/opened-moments.ts';
+import { notShippedInTime } from '../replication/promise/not-replicated.ts';
 import { stagingFor } from '../storage/files.ts';
 import type { Readers } from '../vfs/types.ts';
 import { type Engine, requireInstance } from './engine.ts';

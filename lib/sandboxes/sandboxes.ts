@@ -3,11 +3,11 @@
  * the ladder and reconcile use the same verbs; only the audit context differs. Knows nothing of HTTP or roles.
  */
 import type { InstanceId } from '../base/ids.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { Source, Thermal, Trigger, Via } from '../lifecycle/words.ts';
 import type { CopyContent } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import type { PromisedRow } from '../replication/answer-barrier.ts';
+import type { PromisedRow } from '../replication/promise/answer-barrier.ts';
 import type { ReplicaStatus } from '../replication/replica-of-files.ts';
 import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import type { InstanceId } from '../base/ids.ts';
-import type { ReplicateClass } from '../replication/replicate-class.ts';
+import type { ReplicateClass } from '../replication/promise/replicate-class.ts';
 import { HeldStore } from '../replication/testing/held-store.ts';
 import { instanceId } from '../testing/plain-ids.ts';
 import { type ReplicaStage, startReplica } from './testing/replica-stage.ts';

@@ -1,6 +1,6 @@
 /** A call of the workbook that a sandbox is docked to, and what it comes to. Types only. */
 
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { Thermal } from '../lifecycle/words.ts';
 import type { ComponentLog, StepResult } from '../workers/protocol/component-call.ts';
 

@@ -10,7 +10,7 @@ import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '..
 import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { waitForCall } from '../base/waiters.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunCallOutcome, RunStatus } from '../runs/run-types.ts';

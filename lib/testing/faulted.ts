@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { constants, zstdCompressSync } from 'node:zlib';
 import type { Host } from '../host/host.ts';
 import { plan } from '../lifecycle/plan.ts';
-import type { State } from '../lifecycle/states.ts';
+import type { State } from '../lifecycle/state-map.ts';
 import type { BlockingFault } from '../lifecycle/ways-out.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import { instance } from '../registry/testing/fixtures.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../base/errors.ts';
-import { findMoment, restoreMoment } from '../replication/replica-reader.ts';
+import { findMoment, restoreMoment } from '../replication/moments/replica-reader.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { ABSENT, digestOf, type Kept } from './whole.ts';

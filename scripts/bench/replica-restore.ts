@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { findMoment, restoreMoment } from '../../lib/replication/replica-reader.ts';
+import { findMoment, restoreMoment } from '../../lib/replication/moments/replica-reader.ts';
 import { openObjectStore } from '../../lib/storage/object-store/open-store.ts';
 import { connectionTo } from '../../lib/storage/object-store/testing/s3-server.ts';
 import { timed } from './measure.ts';

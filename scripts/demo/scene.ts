@@ -3,7 +3,7 @@
  * person recognises. The work is done by the sandboxes themselves.
  */
 import type { CreateInput } from '../../lib/client/client.ts';
-import type { State } from '../../lib/lifecycle/states.ts';
+import type { State } from '../../lib/lifecycle/state-map.ts';
 
 export interface ScenePart extends Pick<CreateInput, 'labels' | 'keep_hot' | 'ephemeral' | 'idle_to_suspend_s'> {
   id: string;

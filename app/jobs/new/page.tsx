@@ -12,7 +12,7 @@ import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { DryRun } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { STATES } from '#lib/lifecycle/states.ts';
+import { STATES } from '#lib/lifecycle/state-map.ts';
 import { requireCaller } from '../../caller.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 import { parseSelection, type Selection, selectionJobInput } from '../../sandboxes/selection.ts';

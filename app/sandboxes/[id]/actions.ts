@@ -9,7 +9,7 @@ import type { Caller } from '#lib/auth/caller.ts';
 import type { InstanceId } from '#lib/base/ids.ts';
 import { type PatchInput, reasonSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { VERBS, type Verb } from '#lib/lifecycle/states.ts';
+import { VERBS, type Verb } from '#lib/lifecycle/state-map.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
 import { boundInstanceId, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Role } from '#lib/auth/roles.ts';
 import type { Instance } from '#lib/contract/schema.ts';
-import { STATES, TRANSITIONS, VERB_TARGET } from '#lib/lifecycle/states.ts';
+import { STATES, TRANSITIONS, VERB_TARGET } from '#lib/lifecycle/state-map.ts';
 import { instanceId } from '#lib/testing/plain-ids.ts';
 import { moveOffers } from './why-no-move.ts';
 

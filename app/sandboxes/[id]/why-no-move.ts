@@ -6,7 +6,7 @@ import type { MoveOffer } from '#components/sandbox/moves.tsx';
 import { mayDo, type Rights, whyNot as whyMayNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { hopRefusal, plan } from '#lib/lifecycle/plan.ts';
-import { HOPS, mayReach, type State, VERB_TARGET, VERBS, type Verb, WAKE_VERBS } from '#lib/lifecycle/states.ts';
+import { HOPS, mayReach, type State, VERB_TARGET, VERBS, type Verb, WAKE_VERBS } from '#lib/lifecycle/state-map.ts';
 import { isBlocking } from '#lib/lifecycle/words.ts';
 import type { Operations } from '#lib/operations/operations.ts';
 

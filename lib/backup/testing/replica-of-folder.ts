@@ -8,8 +8,8 @@ import { zstdDecompressSync } from 'node:zlib';
 import { systemClock } from '../../base/clock.ts';
 import { registryDriver } from '../../registry/drivers.ts';
 import { THRESHOLDS } from '../../registry/testing/fixtures.ts';
-import { cutBase, cutSegment } from '../../replication/cut.ts';
-import { BASE_LEVEL, newSeries, REGISTRY_ID, segmentName } from '../../replication/replica-names.ts';
+import { cutBase, cutSegment } from '../../replication/log/cut.ts';
+import { BASE_LEVEL, newSeries, REGISTRY_ID, segmentName } from '../../replication/names/replica-names.ts';
 import { installationId } from '../backup-settings.ts';
 
 const MOST_LOG_BYTES = 1024 ** 3;

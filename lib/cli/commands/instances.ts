@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Instance } from '../../client/client.ts';
 import { recoveryInWords } from '../../contract/recovery-words.ts';
 import type { CreateInput } from '../../contract/schema.ts';
-import { STATES } from '../../lifecycle/states.ts';
+import { STATES } from '../../lifecycle/state-map.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
 import { choice, policyChoice, replicateChoice } from '../choice.ts';
 import { addCommand, parsePairs, parseSeconds } from '../command.ts';

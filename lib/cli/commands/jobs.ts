@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import type { StartJobInput } from '../../client/client.ts';
 import type { DryRun, Instance, Job, JobFilter, JobResult } from '../../contract/schema.ts';
 import { JOB_VERBS } from '../../lifecycle/job-verbs.ts';
-import { STATES } from '../../lifecycle/states.ts';
+import { STATES } from '../../lifecycle/state-map.ts';
 import { FAULTS } from '../../lifecycle/words.ts';
 import { choice } from '../choice.ts';
 import { addCommand, type CommandContext, parsePairs } from '../command.ts';

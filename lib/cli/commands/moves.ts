@@ -4,7 +4,7 @@
 import type { Command } from 'commander';
 import { ApiError, type Instance, type WinterdockClient } from '../../client/client.ts';
 import type { ResumeInput } from '../../contract/schema.ts';
-import { isState, type State, VERB_TARGET, type Verb } from '../../lifecycle/states.ts';
+import { isState, type State, VERB_TARGET, type Verb } from '../../lifecycle/state-map.ts';
 import { policyChoice } from '../choice.ts';
 import { addCommand, type CommandContext } from '../command.ts';
 import { CliError } from '../failure.ts';

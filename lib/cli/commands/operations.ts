@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import type { WinterdockClient } from '../../client/client.ts';
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import { parseSeconds, parseWholeNumber } from '../command.ts';
 import { table } from '../format.ts';
 import { addCall } from '../one-call.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ApiError, type Instance } from '../../client/client.ts';
-import { isState, STATES } from '../../lifecycle/states.ts';
+import { isState, STATES } from '../../lifecycle/state-map.ts';
 import { addCommand, type CommandContext, parseSeconds } from '../command.ts';
 import { CliError } from '../failure.ts';
 

@@ -6,7 +6,7 @@
 import type { Command } from 'commander';
 import { ApiError, type WinterdockClient } from '../../client/client.ts';
 import { JOB_VERBS } from '../../lifecycle/job-verbs.ts';
-import { STATES } from '../../lifecycle/states.ts';
+import { STATES } from '../../lifecycle/state-map.ts';
 import { WAIT_CONDITIONS } from '../commands/wait.ts';
 import { readLogins } from '../saved-logins.ts';
 import type { Expected } from './expected.ts';

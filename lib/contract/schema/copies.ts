@@ -1,6 +1,6 @@
 /** Contract schemas of copies: snapshots, blueprints, what came from them. Safe for the browser. */
 import { z } from 'zod';
-import { STATES } from '../../lifecycle/states.ts';
+import { STATES } from '../../lifecycle/state-map.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
 import { actorNameSchema } from './actors.ts';
 import { policySchema } from './creation.ts';

@@ -1,7 +1,7 @@
 /** Contract schemas of plans and jobs. Safe for the browser. */
 import { z } from 'zod';
 import { HOLD_WORDS, type HoldKind, JOB_KINDS, JOB_VERBS, LOSSES, type Loss } from '../../lifecycle/job-verbs.ts';
-import { STATES, VERBS } from '../../lifecycle/states.ts';
+import { STATES, VERBS } from '../../lifecycle/state-map.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
 import { actorNameSchema } from './actors.ts';
 import { instanceIdSchema, slugSchema } from './ids.ts';

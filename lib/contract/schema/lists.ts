@@ -1,6 +1,6 @@
 /** Contract schema of the list of sandboxes: its filters, sorts and pages. Safe for the browser. */
 import { z } from 'zod';
-import { STATES } from '../../lifecycle/states.ts';
+import { STATES } from '../../lifecycle/state-map.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
 import { slugSchema } from './ids.ts';
 

@@ -1,6 +1,6 @@
 /** Contract schemas of tenants, their quotas, wake times and the simulator. Safe for the browser. */
 import { z } from 'zod';
-import { STATES } from '../../lifecycle/states.ts';
+import { STATES } from '../../lifecycle/state-map.ts';
 import { SOURCES } from '../../lifecycle/words.ts';
 import { longestCallSchema } from './calls.ts';
 import { PAUSE_WORDS } from './creation.ts';

@@ -1,6 +1,6 @@
 /** Contract schemas of usage by the hour, and of a sandbox's life. Safe for the browser. */
 import { z } from 'zod';
-import { STATES } from '../../lifecycle/states.ts';
+import { STATES } from '../../lifecycle/state-map.ts';
 import { FAULTS, SOURCES, TRIGGERS } from '../../lifecycle/words.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);

@@ -11,12 +11,17 @@ import { createLogger } from '../../base/log.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { makeInstance } from '../../registry/testing/fixtures.ts';
 import { openTestRegistry } from '../../registry/testing/open-test-registry.ts';
-import { Cutter } from '../../replication/cutter.ts';
-import { rebuild } from '../../replication/rebuild.ts';
-import { compareSeries, parseSegmentName, REGISTRY_ID, type SegmentPlace } from '../../replication/replica-names.ts';
-import { SegmentUploads } from '../../replication/segment-uploads.ts';
+import { Cutter } from '../../replication/log/cutter.ts';
+import { rebuild } from '../../replication/ltx/rebuild.ts';
+import {
+  compareSeries,
+  parseSegmentName,
+  REGISTRY_ID,
+  type SegmentPlace,
+} from '../../replication/names/replica-names.ts';
 import { ShippedRegistry, type ShippedRegistryParts } from '../../replication/shipped-registry.ts';
-import { spooledSegments } from '../../replication/spool.ts';
+import { SegmentUploads } from '../../replication/shipping/segment-uploads.ts';
+import { spooledSegments } from '../../replication/spool/spool.ts';
 import { canUse } from '../../replication/testing/can-use.ts';
 import { openObjectStore } from '../../storage/object-store/open-store.ts';
 import { buildWalls } from '../../workers/walls/walls.ts';

@@ -12,7 +12,7 @@ import {
   resumeSchema,
   verbBodySchema,
 } from '../../contract/schema.ts';
-import type { Verb } from '../../lifecycle/states.ts';
+import type { Verb } from '../../lifecycle/state-map.ts';
 import { settingsTag } from '../../operations/settings-tag.ts';
 import { json } from '../answer.ts';
 import { route } from '../operation-route.ts';

@@ -1,7 +1,7 @@
 /** A sandbox as a session of Ash, and errors in its form. Pure: knows no engine. */
 import { storageFailure } from '../../base/errors.ts';
 import type { Instance, ResumeAnswer } from '../../contract/schema.ts';
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import { type Answer, json } from '../answer.ts';
 import { toProblem } from '../problem.ts';
 import { sessionIdOf } from './session-id.ts';

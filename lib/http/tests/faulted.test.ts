@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Instance, Plan, SalvageAnswer } from '../../contract/schema.ts';
 import { plan } from '../../lifecycle/plan.ts';
-import { HOPS, STATES, type State, VERBS } from '../../lifecycle/states.ts';
+import { HOPS, STATES, type State, VERBS } from '../../lifecycle/state-map.ts';
 import { type BlockingFault, WAYS_OF, WAYS_OUT, type WayOut, waysOut } from '../../lifecycle/ways-out.ts';
 import { AT_REST, type Planted, plant } from '../../testing/faulted.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';

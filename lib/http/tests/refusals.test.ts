@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Job } from '../../contract/schema/jobs.ts';
 import { filesWith, WORD } from '../../jobs/testing/tenant.ts';
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import type { BlockingFault } from '../../lifecycle/ways-out.ts';
 import { plant } from '../../testing/faulted.ts';
 import { invited, PASSWORD, visitor } from '../../testing/people.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ForgettingStarted, Job, TenantForgetPlan } from '../../client/types.ts';
-import { parseSegmentName, REGISTRY_ID } from '../../replication/replica-names.ts';
+import { parseSegmentName, REGISTRY_ID } from '../../replication/names/replica-names.ts';
 import { startServer } from '../../testing/server.ts';
 
 const WORD = 'quartzite-and-nothing-else';

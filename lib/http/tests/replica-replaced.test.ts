@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Instance } from '../../contract/schema.ts';
-import { findMoment, restoreMoment } from '../../replication/replica-reader.ts';
+import { findMoment, restoreMoment } from '../../replication/moments/replica-reader.ts';
 import { openObjectStore } from '../../storage/object-store/open-store.ts';
 import { filesIn } from '../../testing/files-in.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Blueprint, Instance } from '../../contract/schema.ts';
-import { findMoment } from '../../replication/replica-reader.ts';
+import { findMoment } from '../../replication/moments/replica-reader.ts';
 import { openObjectStore } from '../../storage/object-store/open-store.ts';
 import { filesIn } from '../../testing/files-in.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';

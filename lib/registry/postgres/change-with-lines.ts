@@ -6,7 +6,7 @@
 import type { SQL } from 'drizzle-orm';
 import { and, eq, isNull, ne, notExists, placeholder, type Queries, sql } from '../../../db/drizzle.ts';
 import { instances, tenantForgettings, tenants } from '../../../db/schema.ts';
-import { WAKE_VERBS } from '../../lifecycle/states.ts';
+import { WAKE_VERBS } from '../../lifecycle/state-map.ts';
 import type { InstanceStore } from '../instances.ts';
 import { boundColumns } from '../statements/bound-values.ts';
 import { INSTANCE_COLUMNS } from '../statements/instance-rows.ts';

@@ -1,5 +1,5 @@
 /** Counts of instances, nearly all of them kept by triggers. Read only. */
-import { STATES, type State } from '../../lifecycle/states.ts';
+import { STATES, type State } from '../../lifecycle/state-map.ts';
 import { FAULTS, type Fault } from '../../lifecycle/words.ts';
 import { countStatements, countsOf } from '../statements/counts.ts';
 import type { PostgresDatabase } from './database.ts';

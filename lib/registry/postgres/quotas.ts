@@ -3,7 +3,7 @@
  * transaction that it allows. Checks numbers only; callers check who may set a quota.
  */
 import type { InstanceId } from '../../base/ids.ts';
-import { WAKE_VERBS } from '../../lifecycle/states.ts';
+import { WAKE_VERBS } from '../../lifecycle/state-map.ts';
 import { isTextPosition, readCursor, writeCursor } from '../cursor.ts';
 import { NO_QUOTAS, type QuotaLimits, type QuotaStore, type TenantFilter, type TenantRow } from '../quotas.ts';
 import { quotaExceeded } from '../registry-errors.ts';

@@ -6,7 +6,7 @@
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import { plan } from '../../lifecycle/plan.ts';
-import { type State, transition } from '../../lifecycle/states.ts';
+import { type State, transition } from '../../lifecycle/state-map.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import type { FiledInStore, InstancePatch, InstanceStore, Transition } from '../instances.ts';
 import { isSameAcquisition, UNOWNED } from '../owner.ts';

@@ -3,7 +3,7 @@
  * change.
  */
 import { type Clock, epochSeconds } from '../../base/clock.ts';
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import type { Fault } from '../../lifecycle/words.ts';
 import { settingStatements } from '../statements/facts.ts';
 import {

@@ -18,7 +18,7 @@ import {
   placeholder,
 } from '../../../db/drizzle.ts';
 import { instances, settings } from '../../../db/schema.ts';
-import { STATES } from '../../lifecycle/states.ts';
+import { STATES } from '../../lifecycle/state-map.ts';
 import { boundValue } from './bound-values.ts';
 import { INSTANCE_COLUMNS } from './instance-rows.ts';
 import { IS_IN_STORE, IS_UPLOAD_DUE, pastPosition, selectBy, sumOfMember } from './raw.ts';

@@ -12,7 +12,7 @@ import {
   unclaimedFiles,
   webhooks,
 } from '../../../db/schema.ts';
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import type { Fault } from '../../lifecycle/words.ts';
 import { type INSTANCE_COLUMNS, rowsAfter } from './instance-rows.ts';
 import { IS_IN_STORE, selectBy } from './raw.ts';

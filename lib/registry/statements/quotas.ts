@@ -23,7 +23,7 @@ import {
   tenants,
   volumesByTenant,
 } from '../../../db/schema.ts';
-import { STATES, type State } from '../../lifecycle/states.ts';
+import { STATES, type State } from '../../lifecycle/state-map.ts';
 import type { QuotaLimits, TenantRow } from '../quotas.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
 import { contains, inBoundList, plusBound, selectBy, sumOrZero } from './raw.ts';

@@ -1,6 +1,6 @@
 /** What every registry guarantees of counts: they never drift from the rows. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { STATES, TRANSITIONS } from '../../lifecycle/states.ts';
+import { STATES, TRANSITIONS } from '../../lifecycle/state-map.ts';
 import { FAULTS } from '../../lifecycle/words.ts';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';

@@ -1,5 +1,5 @@
 /** Rows and drivers for the tests of a registry. */
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import type { Plain, PlainIds } from '../../testing/plain-ids.ts';
 import type { Transition } from '../instances.ts';
 import type { Registry } from '../registry.ts';

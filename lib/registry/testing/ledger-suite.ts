@@ -1,7 +1,7 @@
 /** What every registry guarantees of the ledger and of due rows. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nextMove } from '../../lifecycle/ladder.ts';
-import { STATES } from '../../lifecycle/states.ts';
+import { STATES } from '../../lifecycle/state-map.ts';
 import { FAULTS, isBlocking } from '../../lifecycle/words.ts';
 import { instanceId, type PlainIds } from '../../testing/plain-ids.ts';
 import { CHAIN_START, canonicalLine, chainHash } from '../chain.ts';

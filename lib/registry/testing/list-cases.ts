@@ -1,6 +1,6 @@
 /** Filters, rows of which nearly every filter matches some, and the expected lists. */
 import { expect } from 'vitest';
-import { STATES } from '../../lifecycle/states.ts';
+import { STATES } from '../../lifecycle/state-map.ts';
 import { FAULTS } from '../../lifecycle/words.ts';
 import { instanceId } from '../../testing/plain-ids.ts';
 import type { ListFilter, ListRequest } from '../instances.ts';

@@ -1,6 +1,6 @@
 /** What every registry guarantees of state: intents, and commits by compare-and-set. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { STATES, TRANSITIONS, transition } from '../../lifecycle/states.ts';
+import { STATES, TRANSITIONS, transition } from '../../lifecycle/state-map.ts';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import type { LedgerLine } from '../types.ts';

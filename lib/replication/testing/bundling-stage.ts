@@ -6,16 +6,16 @@ import { createLogger } from '../../base/log.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
 import { openObjectStore } from '../../storage/object-store/open-store.ts';
 import { connectionTo, type S3Server } from '../../storage/object-store/testing/s3-server.ts';
-import { lackingInLevels, mergeLacking } from '../bundle-cover.ts';
-import { TenantBundles } from '../bundle-reader.ts';
-import { BundleWriter } from '../bundle-writer.ts';
-import { Cutter } from '../cutter.ts';
-import { MinuteBundles } from '../minute-bundles.ts';
-import { findMoment } from '../replica-reader.ts';
-import { ReplicaTraffic } from '../replica-traffic.ts';
-import { restoreSound } from '../restore-sound.ts';
-import { SegmentLevels } from '../segment-levels.ts';
-import { SegmentUploads } from '../segment-uploads.ts';
+import { TenantBundles } from '../bundles/bundle-reader.ts';
+import { BundleWriter } from '../bundles/bundle-writer.ts';
+import { MinuteBundles } from '../bundles/minute-bundles.ts';
+import { lackingInLevels, mergeLacking } from '../levels/bundle-cover.ts';
+import { SegmentLevels } from '../levels/segment-levels.ts';
+import { Cutter } from '../log/cutter.ts';
+import { findMoment } from '../moments/replica-reader.ts';
+import { restoreSound } from '../moments/restore-sound.ts';
+import { ReplicaTraffic } from '../shipping/replica-traffic.ts';
+import { SegmentUploads } from '../shipping/segment-uploads.ts';
 import { MadeSegments } from './made-segments.ts';
 
 export interface BundlingStage {

@@ -2,7 +2,7 @@
  * A process that cuts a small log and then a large one, and prints how many bytes of memory it took at the most beyond
  * what it had before the large one. Arguments: the small database, the large one. For tests.
  */
-import { cutSegment } from '../cut.ts';
+import { cutSegment } from '../log/cut.ts';
 
 const KIBIBYTE = 1024;
 const [small = '', large = ''] = process.argv.slice(2);

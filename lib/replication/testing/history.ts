@@ -7,9 +7,9 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { cutBase, cutFirstPage, cutSegment, type LogPosition } from '../cut.ts';
-import { mergeSegments } from '../merge.ts';
-import { rebuild } from '../rebuild.ts';
+import { cutBase, cutFirstPage, cutSegment, type LogPosition } from '../log/cut.ts';
+import { mergeSegments } from '../ltx/merge.ts';
+import { rebuild } from '../ltx/rebuild.ts';
 
 /** What a history came to. */
 export interface HistoryCounts {

@@ -1,5 +1,5 @@
 /** Logs and databases made by hand, of what SQLite writes and of what it never would. For tests. */
-import { FRAME_HEADER_BYTES, LOG_HEADER_BYTES } from '../log-reader.ts';
+import { FRAME_HEADER_BYTES, LOG_HEADER_BYTES } from '../log/log-reader.ts';
 
 export interface MadeFrame {
   page: number;

@@ -1,9 +1,9 @@
 /** Small segments of several sandboxes, with the file that each state is, for tests of where they lie. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LtxWriter } from '../ltx-writer.ts';
-import { newSeries, type SegmentSeries, segmentFile, seriesName } from '../replica-names.ts';
-import type { SpooledSegment } from '../spooled-segment.ts';
+import { LtxWriter } from '../ltx/ltx-writer.ts';
+import { newSeries, type SegmentSeries, segmentFile, seriesName } from '../names/replica-names.ts';
+import type { SpooledSegment } from '../spool/spooled-segment.ts';
 
 const PAGE = 512;
 const PAGES = 4;

@@ -3,7 +3,7 @@
  * file, and commits. Knows nothing of what a single verb does with the file.
  */
 import { isMachineFailure, isWinterdockError, publicMessage, WinterdockError } from '../../base/errors.ts';
-import type { State, Verb } from '../../lifecycle/states.ts';
+import type { State, Verb } from '../../lifecycle/state-map.ts';
 import { waysOut } from '../../lifecycle/ways-out.ts';
 import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { FileRecord, InstanceRow, LedgerEntry } from '../../registry/types.ts';

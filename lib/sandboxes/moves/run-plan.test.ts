@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { plan } from '../../lifecycle/plan.ts';
-import { STATES, type State } from '../../lifecycle/states.ts';
+import { STATES, type State } from '../../lifecycle/state-map.ts';
 import { namesIn } from '../../testing/files-in.ts';
 import { liveFile, REQUEST, startTestEngine, type TestEngine } from '../testing/test-engine.ts';
 

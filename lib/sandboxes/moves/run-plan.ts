@@ -5,7 +5,7 @@
 import { isCloudAddress } from '../../base/cloud-address.ts';
 import { publicMessage, WinterdockError } from '../../base/errors.ts';
 import { plan } from '../../lifecycle/plan.ts';
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { type Engine, MEMORY, requireOwnInstance } from '../engine.ts';

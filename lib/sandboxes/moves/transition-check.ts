@@ -1,7 +1,7 @@
 /** What the state map says of a filing or a plan, and what refuses one before its first effect. Changes nothing. */
 import { WinterdockError } from '../../base/errors.ts';
 import { EPHEMERAL_ENDS } from '../../lifecycle/plan.ts';
-import { mayReach, type State, transition } from '../../lifecycle/states.ts';
+import { mayReach, type State, transition } from '../../lifecycle/state-map.ts';
 import { waysOut } from '../../lifecycle/ways-out.ts';
 import type { Fault } from '../../lifecycle/words.ts';
 import { invalidTransition } from '../../registry/registry-errors.ts';

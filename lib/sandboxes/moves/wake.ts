@@ -4,7 +4,7 @@
  */
 import { isWinterdockError, publicMessage, storageFailure, WinterdockError } from '../../base/errors.ts';
 import { notePart } from '../../base/timing.ts';
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import { waysOut } from '../../lifecycle/ways-out.ts';
 import type { Fault, Source } from '../../lifecycle/words.ts';
 import { ledgerEntry } from '../../registry/ledger-entry.ts';

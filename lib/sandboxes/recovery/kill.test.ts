@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { stampOf } from '../../storage/files.ts';
 import { filesIn } from '../../testing/files-in.ts';

@@ -5,7 +5,7 @@
  */
 import { isCloudAddress } from '../../base/cloud-address.ts';
 import { isMachineFailure, publicMessage } from '../../base/errors.ts';
-import { WAKE_VERBS } from '../../lifecycle/states.ts';
+import { WAKE_VERBS } from '../../lifecycle/state-map.ts';
 import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { clearStaging, stampOf } from '../../storage/files.ts';

@@ -6,7 +6,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InstanceId } from '../../base/ids.ts';
 import type { FileRecord, InstanceRow } from '../../registry/types.ts';
-import type { AnswerBarrier } from '../../replication/answer-barrier.ts';
+import type { AnswerBarrier } from '../../replication/promise/answer-barrier.ts';
 import type { ReplicaOfFiles, ReplicaStatus } from '../../replication/replica-of-files.ts';
 import { ShippedMark } from '../../storage/shipped-mark.ts';
 import { type CommittedFrames, ReplicaPages, readLog } from '../../vfs/testing/log-frames.ts';

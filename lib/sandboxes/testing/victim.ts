@@ -4,7 +4,7 @@
  */
 import { flushCompileCache } from 'node:module';
 import { FakeClock } from '../../base/clock.ts';
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import { PREFETCH_SECONDS } from '../files/prefetch.ts';
 import { REQUEST, startTestEngine, type TestEngine } from './test-engine.ts';
 

@@ -12,7 +12,7 @@ import { restoreAll } from '../../backup/restore.ts';
 import { unfinishedRestore } from '../../backup/unfinished-restore.ts';
 import { observeEffects } from '../../base/effects.ts';
 import { createDrawers } from '../../host/drawers.ts';
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import { registryDriver } from '../../registry/drivers.ts';
 import { openObjectStore } from '../../storage/object-store/open-store.ts';
 import { vfsPath } from '../../vfs/testing/tmp-files.ts';

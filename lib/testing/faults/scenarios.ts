@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import type { UploadStream } from '../../operations/streams.ts';
 import { PREFETCH_SECONDS } from '../../sandboxes/files/prefetch.ts';
 import type { PlainHost } from '../plain-ids.ts';

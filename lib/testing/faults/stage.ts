@@ -11,7 +11,7 @@ import { FakeClock } from '../../base/clock.ts';
 import { type Config, readConfig } from '../../base/config.ts';
 import { createLogger } from '../../base/log.ts';
 import { createHost } from '../../host/compose.ts';
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import type { AuditContext } from '../../sandboxes/sandboxes.ts';
 import { vfsPath } from '../../vfs/testing/tmp-files.ts';
 import { type PlainHost, plainHost } from '../plain-ids.ts';

@@ -3,7 +3,7 @@
  * life can be lived again.
  */
 import fc from 'fast-check';
-import type { Verb } from '../../lifecycle/states.ts';
+import type { Verb } from '../../lifecycle/state-map.ts';
 
 /** One step of a shell command. */
 export type Step =

@@ -2,7 +2,7 @@
  * For tests: the expected state after all answered and all lost commands. Concurrent commands on one sandbox may have
  * happened in any order; a command that ran alone happened as it was answered. Knows nothing of HTTP.
  */
-import type { State } from '../../lifecycle/states.ts';
+import type { State } from '../../lifecycle/state-map.ts';
 import { ABSENT, digestOf, type Kept } from '../whole.ts';
 import type { Step } from './commands.ts';
 

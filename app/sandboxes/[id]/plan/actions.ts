@@ -4,7 +4,7 @@ import { redirect } from 'next/navigation';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { reasonSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { State } from '#lib/lifecycle/states.ts';
+import type { State } from '#lib/lifecycle/state-map.ts';
 import { requireCaller } from '../../../caller.ts';
 import { boundInstanceId, expectTexts, textField } from '../../../form-values.ts';
 import { problemInWords, problemOf } from '../../../problem.ts';

@@ -18,7 +18,7 @@ import { type InstanceId, isInstanceId } from '#lib/base/ids.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Plan } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { isState, type State } from '#lib/lifecycle/states.ts';
+import { isState, type State } from '#lib/lifecycle/state-map.ts';
 import { requireCaller } from '../../../caller.ts';
 import { type SearchParams, singleValues } from '../../../search-params.ts';
 import { runPlan } from './actions.ts';

@@ -5,7 +5,7 @@ import { ConfirmField } from '#components/ui/confirm-field.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
-import type { State } from '#lib/lifecycle/states.ts';
+import type { State } from '#lib/lifecycle/state-map.ts';
 
 export type PlanAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome>;
 

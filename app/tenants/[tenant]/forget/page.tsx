@@ -17,7 +17,7 @@ import { isWinterdockError } from '#lib/base/errors.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { TenantForgetPlan } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { STATES } from '#lib/lifecycle/states.ts';
+import { STATES } from '#lib/lifecycle/state-map.ts';
 import { renderedAt, requireCaller } from '../../../caller.ts';
 import { StillHolds } from '../forgetting.tsx';
 import { forgetTenant } from './actions.ts';

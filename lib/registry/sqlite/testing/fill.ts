@@ -10,7 +10,7 @@ import {
   DEFAULT_IDLE_TO_FREEZE_SECONDS,
   DEFAULT_IDLE_TO_SUSPEND_SECONDS,
 } from '../../../lifecycle/ladder.ts';
-import type { State } from '../../../lifecycle/states.ts';
+import type { State } from '../../../lifecycle/state-map.ts';
 import { instanceId } from '../../../testing/plain-ids.ts';
 import { UNOWNED } from '../../owner.ts';
 import { searchText } from '../../search-words.ts';
