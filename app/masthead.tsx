@@ -56,7 +56,7 @@ async function AttentionCount({ caller }: { caller: Caller }) {
   const { open } = await readAttention(caller);
   const count = countOfRows(open);
   if (count === 0) return null;
-  const isWrong = open.some(({ level }) => level === 'fault');
+  const isWrong = open.some(({ level }) => level === 'wrong');
   return (
     <Link
       href="/attention"

@@ -14,7 +14,6 @@ import { FAULTS, type Fault } from '#lib/lifecycle/words.ts';
 import { lineNames } from './actor-names.ts';
 import { readAttention } from './attention/read.ts';
 import { AttentionRows } from './attention/rows.tsx';
-import { countsFor } from './attention/sources.ts';
 import { ledgerSeq, renderedAt, requireCaller } from './caller.ts';
 import { Faults, StuckOperations } from './overview/attention.tsx';
 import { Due } from './overview/due.tsx';
@@ -39,7 +38,10 @@ const WAKE_DAYS = 30;
 /** The counts, and by them the stuck operations and the faulty sandboxes to show. */
 async function readTrouble(caller: Caller) {
   const { operations } = getHost();
-  const [{ states, faults, warm, stuck }, { open }] = await Promise.all([countsFor(caller), readAttention(caller)]);
+  const [{ states, faults, warm, stuck }, { open }] = await Promise.all([
+    operations.counts(caller),
+    readAttention(caller),
+  ]);
   const faultCounts = FAULTS.map((fault): [Fault, number] => [fault, faults[fault] ?? 0]).filter(
     ([, count]) => count > 0,
   );
@@ -53,7 +55,7 @@ async function readTrouble(caller: Caller) {
     stuckCount: stuck,
     stuck: stuckPage?.items ?? [],
     // Faults and stuck operations have their own lists here.
-    others: open.filter(({ of }) => of === 'other'),
+    others: open.filter(({ kind }) => kind !== 'fault' && kind !== 'stuck'),
     faultCounts,
     faulty: faultPages.flatMap((page) => page?.items ?? []).slice(0, FAULTY_SHOWN),
   };

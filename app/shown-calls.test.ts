@@ -18,8 +18,6 @@ const NO_CALL: Readonly<Record<string, string>> = {
   acceptInvitation: 'begins one',
   chooseTheme: 'kept in a cookie',
   chooseZone: 'of the console only',
-  acknowledge: 'of the console only',
-  reopen: 'of the console only',
   chooseColumns: 'kept in a cookie',
   saveFilter: 'kept in a cookie',
   removeFilter: 'kept in a cookie',

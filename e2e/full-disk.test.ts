@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Attention } from '../lib/contract/schema.ts';
 import { namesIn } from '../lib/testing/files-in.ts';
 import { canMount, withMounts } from '../lib/testing/private-mounts.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
@@ -62,6 +63,8 @@ test.runIf(canMount)(
 
     // What the last write did not need would keep the registry going for a while.
     expect(() => writeFileSync(join(inside, 'rest'), Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC');
+    const disk = (await call<Attention[]>('GET', '/api/attention')).json.filter(({ kind }) => kind === 'disk');
+    expect(disk).toMatchObject([{ id: 'disk:full', level: 'wrong', tenant: null, page: '/settings/storage' }]);
     const writes: [string, string, unknown][] = [
       ['PUT', file('more'), bytesOf(0)],
       ['POST', '/api/instances', { id: 'new', tenant: 'acme' }],

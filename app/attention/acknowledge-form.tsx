@@ -3,7 +3,7 @@
 import { useActionState } from 'react';
 import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
-import { ACKNOWLEDGED_FOR, type AcknowledgedFor } from './acknowledged-for.ts';
+import { ACKNOWLEDGED_FOR, USUAL_SPAN } from './acknowledged-for.ts';
 
 type RowAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome | null>;
 
@@ -15,10 +15,15 @@ export function AcknowledgeForm({ action, name }: { action: RowAction; name: str
       <Submit className="button" doing="Acknowledging…">
         Acknowledge<span className="sr-only">: {name}</span>
       </Submit>
-      <select name="for" className="input !w-auto" aria-label={`How long ${name} is acknowledged`} defaultValue="day">
-        {(Object.keys(ACKNOWLEDGED_FOR) as AcknowledgedFor[]).map((span) => (
-          <option key={span} value={span}>
-            {ACKNOWLEDGED_FOR[span].says}
+      <select
+        name="for"
+        className="input !w-auto"
+        aria-label={`How long ${name} is acknowledged`}
+        defaultValue={USUAL_SPAN}
+      >
+        {Object.entries(ACKNOWLEDGED_FOR).map(([seconds, says]) => (
+          <option key={seconds} value={seconds}>
+            {says}
           </option>
         ))}
       </select>

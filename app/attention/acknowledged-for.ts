@@ -3,15 +3,12 @@
 const HOUR = 3600;
 const DAY = 86_400;
 
-export const ACKNOWLEDGED_FOR = {
-  hour: { says: 'for an hour', seconds: HOUR },
-  day: { says: 'for a day', seconds: DAY },
-  week: { says: 'for a week', seconds: 7 * DAY },
-  end: { says: 'until it ends', seconds: null },
-} as const satisfies Record<string, { says: string; seconds: number | null }>;
+/** Seconds as a form has them, which are none until it ends, with how they read. */
+export const ACKNOWLEDGED_FOR: Readonly<Record<string, string>> = {
+  [HOUR]: 'for an hour',
+  [DAY]: 'for a day',
+  [7 * DAY]: 'for a week',
+  '': 'until it ends',
+};
 
-export type AcknowledgedFor = keyof typeof ACKNOWLEDGED_FOR;
-
-export function isAcknowledgedFor(value: string): value is AcknowledgedFor {
-  return Object.hasOwn(ACKNOWLEDGED_FOR, value);
-}
+export const USUAL_SPAN = String(DAY);

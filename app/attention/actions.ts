@@ -6,28 +6,25 @@ import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
 import { expectTexts, textField } from '../form-values.ts';
 import { problemInWords, problemOf } from '../problem.ts';
-import { ACKNOWLEDGED_FOR, isAcknowledgedFor } from './acknowledged-for.ts';
-import { readAttention } from './read.ts';
+import { ACKNOWLEDGED_FOR } from './acknowledged-for.ts';
 
 /** Acknowledges a row that the visitor sees, for as long as the form says. */
 export async function acknowledge(
-  key: string,
+  id: string,
   _previous: ActionOutcome | null,
   form: FormData,
 ): Promise<ActionOutcome | null> {
-  expectTexts(key);
+  expectTexts(id);
   const caller = await requireCaller('/attention');
-  const span = textField(form, 'for');
-  if (!isAcknowledgedFor(span)) return { ok: false, says: 'Say for how long.' };
-  const { seconds } = ACKNOWLEDGED_FOR[span];
+  const seconds = textField(form, 'for');
+  if (!Object.hasOwn(ACKNOWLEDGED_FOR, seconds)) return { ok: false, says: 'Say for how long.' };
+  const until = seconds === '' ? null : renderedAt() + Number(seconds);
   try {
-    const row = (await readAttention(caller)).open.find((one) => one.key === key);
-    if (row === undefined) return { ok: true, says: 'It is over already.' };
-    const until = seconds === null ? null : renderedAt() + seconds;
-    const of = row.tenant === null ? { key } : { key, tenant: row.tenant };
-    await getHost().operations.acknowledge(caller, { ...of, until });
+    await getHost().operations.acknowledge(caller, id, { until });
   } catch (error) {
-    return { ok: false, ...problemInWords(problemOf(error, caller)) };
+    const problem = problemOf(error, caller);
+    if (problem.code === 'not_found') return { ok: true, says: 'It is over already.' };
+    return { ok: false, ...problemInWords(problem) };
   }
   refresh();
   return null;
@@ -35,15 +32,14 @@ export async function acknowledge(
 
 /** Takes an acknowledgement back. */
 export async function reopen(
-  key: string,
-  tenant: string | null,
+  id: string,
   _previous: ActionOutcome | null,
   _form: FormData,
 ): Promise<ActionOutcome | null> {
-  expectTexts(key, tenant ?? '');
+  expectTexts(id);
   const caller = await requireCaller('/attention');
   try {
-    await getHost().operations.unacknowledge(caller, tenant === null ? { key } : { key, tenant });
+    await getHost().operations.unacknowledge(caller, id);
   } catch (error) {
     return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }

@@ -1,22 +1,23 @@
 /** The inbox of what needs a person: what is wrong, what comes near a wall, and what somebody has acknowledged. */
+import { WithCall } from '#components/calls/with-call.tsx';
 import { LocalTime } from '#components/ui/local-time.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { mayDo } from '#lib/contract/access.ts';
+import type { Attention } from '#lib/contract/schema.ts';
 import { ActorName } from '../actor-name.tsx';
 import { renderedAt, requireCaller } from '../caller.ts';
 import { AcknowledgeForm, ReopenForm } from './acknowledge-form.tsx';
 import { acknowledge, reopen } from './actions.ts';
-import { type Attention, countOfRows, readAttention } from './read.ts';
+import { countOfRows, type ReadAttention, readAttention } from './read.ts';
 import { AttentionRows } from './rows.tsx';
-import type { AttentionRow } from './sources.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Attention' };
 
 /** Whoever is of some tenants decides nothing about the whole server. */
-function mayDecide(caller: Caller, { tenant }: AttentionRow): boolean {
+function mayDecide(caller: Caller, { tenant }: Attention): boolean {
   if (!mayDo(caller, 'acknowledge', { tenant })) return false;
   return tenant !== null || caller.tenants === null;
 }
@@ -25,20 +26,19 @@ function Acknowledged({
   acknowledged,
   caller,
   rendered,
-}: Pick<Attention, 'acknowledged'> & { caller: Caller; rendered: number }) {
-  const byKey = new Map(acknowledged.map(({ row, by }) => [row.key, by]));
+}: Pick<ReadAttention, 'acknowledged'> & { caller: Caller; rendered: number }) {
   return (
     <PageSection id="acknowledged" name="Acknowledged" note="Not counted. What begins anew is.">
       <AttentionRows
-        rows={acknowledged.map(({ row }) => row)}
+        rows={acknowledged}
         rendered={rendered}
         beside={(row) => {
-          const by = byKey.get(row.key);
+          const by = row.acknowledged;
           return (
             <div className="flex flex-wrap items-center gap-x-4 gap-y-2 text-small text-ink-2">
-              {by !== undefined && (
+              {by !== null && (
                 <p>
-                  <ActorName actor={by.by} />, <RelativeTime at={by.at} rendered={rendered} />,{' '}
+                  <ActorName actor={by.actor} />, <RelativeTime at={by.at} rendered={rendered} />,{' '}
                   {by.until === null ? (
                     'until it ends'
                   ) : (
@@ -46,9 +46,14 @@ function Acknowledged({
                       until <LocalTime at={by.until} />
                     </>
                   )}
+                  {by.reason !== null && `: ${by.reason}`}
                 </p>
               )}
-              {mayDecide(caller, row) && <ReopenForm action={reopen.bind(null, row.key, row.tenant)} name={row.name} />}
+              {mayDecide(caller, row) && (
+                <WithCall name="unacknowledge" path={{ id: row.id }}>
+                  <ReopenForm action={reopen.bind(null, row.id)} name={row.name} />
+                </WithCall>
+              )}
             </div>
           );
         }}
@@ -83,7 +88,11 @@ export default async function AttentionPage() {
             rows={open}
             rendered={rendered}
             beside={(row) =>
-              mayDecide(caller, row) && <AcknowledgeForm action={acknowledge.bind(null, row.key)} name={row.name} />
+              mayDecide(caller, row) && (
+                <WithCall name="acknowledge" path={{ id: row.id }} fields={{ for: { to: 'until', kind: 'seconds' } }}>
+                  <AcknowledgeForm action={acknowledge.bind(null, row.id)} name={row.name} />
+                </WithCall>
+              )
             }
           />
         )}

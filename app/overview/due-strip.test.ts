@@ -1,7 +1,8 @@
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
-import { retryFor, stuckInWords } from '../../components/sandbox/stuck-words.ts';
+import { retryFor } from '../../components/sandbox/stuck-words.ts';
+import { stuckInWords } from '../../lib/contract/trouble-words.ts';
 import { DueStrip, dueInWords, shortFigure } from './due-strip.tsx';
 
 const span = (to: Partial<Record<'suspended' | 'frozen' | 'archived' | 'deleted', number>>, isCut = false) => ({

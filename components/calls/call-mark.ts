@@ -4,8 +4,9 @@ import type { CallName } from '#lib/client/call-text.ts';
 /**
  * How a field's text becomes a value. `true`: it is ticked. `yes`: `true` or `false`. `list`: several texts, by comma
  * or space. `labels`: one a line. `length`, `size` and `moment`: as a person types them; `never` is a length of 0.
- * `days`: so many days from now. `rhythm`: the fields of a rhythm as a cron expression. `variable`: it is the name of
- * what the field `value` holds. `rules`: entries of a network list, one a line. `null`: nothing, when it is ticked.
+ * `days`, `seconds`: so many from now. `rhythm`: the fields of a rhythm as a cron expression. `variable`: it is the
+ * name of what the field `value` holds. `rules`: entries of a network list, one a line. `null`: nothing, when it is
+ * ticked.
  */
 export type FieldKind =
   | 'text'
@@ -19,6 +20,7 @@ export type FieldKind =
   | 'size'
   | 'moment'
   | 'days'
+  | 'seconds'
   | 'rhythm'
   | 'variable'
   | 'rules'

@@ -35,6 +35,7 @@ const READ: Readonly<Record<FieldKind, (text: string, data: FormData) => unknown
   size: (text) => parseSize(text) ?? text,
   moment: (text) => parseMoment(text, 'first') ?? text,
   days: (text) => Math.floor(Date.now() / 1000) + Number(text) * DAY_SECONDS,
+  seconds: (text) => Math.floor(Date.now() / 1000) + Number(text),
   variable: (text, data) => ({ [text]: String(data.get('value') ?? '') }),
   rules: (text) => rulesOfText(text).rules,
   null: () => null,

@@ -1,5 +1,6 @@
 /** States, faults, verbs and moves in words. Pure; built on the words of the state map. */
 import type { Instance } from '#lib/contract/schema.ts';
+import { FAULT_HAPPENED } from '#lib/contract/trouble-words.ts';
 import type { State, Verb } from '#lib/lifecycle/state-map.ts';
 import { waysOut } from '#lib/lifecycle/ways-out.ts';
 import type { Fault } from '#lib/lifecycle/words.ts';
@@ -59,15 +60,6 @@ export function headlineDetail(instance: HeadlineFields, now: number): string {
   if (instance.state === 'active') return `for ${lengthInWords(seconds)}`;
   return `${instance.state} ${agoInWords(seconds)}`;
 }
-
-/** What each fault means. */
-export const FAULT_HAPPENED: Readonly<Record<Fault, string>> = {
-  error: 'Its process crashed or ran out of memory. Everything that was answered is safe; the next wake clears this.',
-  unknown: 'Filing it failed three times, so it is left alone until somebody decides. The ledger has the cause.',
-  corrupt:
-    'Its file failed its check, so it was not opened for work. It is kept as it is, and nothing was written to it.',
-  missing: 'Its file is not where the row says. Nothing was started in its place.',
-};
 
 /** What each fault means, with the ways out. */
 export const FAULT_MEANS: Readonly<Record<Fault, string>> = {

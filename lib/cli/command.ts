@@ -29,6 +29,8 @@ export interface CommandContext {
 
 interface CommandSpec<O, A extends unknown[]> {
   summary: string;
+  /** It runs when its parent is named alone. */
+  isDefault?: boolean;
   /** Follows the summary in the help. */
   description?: string;
   /** Command lines without `winterdock`, each with what it does. */
@@ -97,7 +99,7 @@ export function addCommand<O = object, A extends unknown[] = string[]>(
   usage: string,
   spec: CommandSpec<O, A>,
 ): Command {
-  const command = parent.command(usage).summary(spec.summary);
+  const command = parent.command(usage, { isDefault: spec.isDefault ?? false }).summary(spec.summary);
   const summary = `${spec.summary.charAt(0).toUpperCase()}${spec.summary.slice(1)}.`;
   command.description(spec.description === undefined ? summary : `${summary} ${spec.description}`);
   spec.options?.(command);

@@ -3,6 +3,7 @@
  * client; those of commands/local.ts work on the server's own files.
  */
 import { Command } from 'commander';
+import { addAttentionCommands } from './commands/attention.ts';
 import { addBackgroundCommands } from './commands/background.ts';
 import { addBackupCommands } from './commands/backups.ts';
 import { addBundleCommands } from './commands/bundles.ts';
@@ -86,6 +87,7 @@ ${exitCodeTable()}`,
   addNetworkCommands(program);
   addGuestCommands(program);
   addWebhookCommands(program);
+  addAttentionCommands(program);
   addLedgerCommands(program);
   addTenantCommands(program);
   addUsageCommand(program);

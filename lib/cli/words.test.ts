@@ -16,7 +16,7 @@ function leaves(command: Command = createProgram('0'), above = ''): { name: stri
 
 /** Values that are free text, numbers or times: nothing is there to choose from. */
 const FREE_OPTIONS =
-  /^--(?:url|name|label|filter|search|reason|tag|cwd|env|cron|at|repeat|timezone|input|types|type|actor|request|to|from|since|around|email|tenants|header|format|address|methods|if-match|cursor|component|world|set|unset|id|as|confirm|session|breaks|accept|issuer|keep|limit|count|after|version|if-version|interval|within|step|timeout|expires-in|max-.*|hot-to-warm|idle-.*|hold-for|days|target|hourly|daily|weekly|monthly|trial-cron)$/;
+  /^--(?:url|name|label|filter|search|reason|tag|cwd|env|cron|at|repeat|timezone|input|types|type|actor|request|to|from|since|until|around|email|tenants|header|format|address|methods|if-match|cursor|component|world|set|unset|id|as|confirm|session|breaks|accept|issuer|keep|limit|count|after|version|if-version|interval|within|step|timeout|expires-in|max-.*|hot-to-warm|idle-.*|hold-for|days|target|hourly|daily|weekly|monthly|trial-cron)$/;
 const FREE_ARGUMENTS =
   /^(?:command|code|words|name|name=value|url|cron|time|to|table|delivery|address|component|keys|line|sql|parameters)$/;
 

@@ -4,7 +4,10 @@ import type { Download } from './bytes.ts';
 import type { CallLine, CallOptions, Upload, Written } from './call.ts';
 import type { Pages } from './pages.ts';
 import type {
+  AcknowledgeInput,
   Attachment,
+  Attention,
+  AttentionQuery,
   Backup,
   BackupRestore,
   BackupSettings,
@@ -703,6 +706,12 @@ export interface Calls {
   backupSettings(options?: CallOptions): Promise<BackupSettings>;
   /** Changes when and where backups are made, and which are kept. A place is tried before it is taken. */
   putBackupSettings(input?: PutBackupSettingsInput, options?: CallOptions): Promise<BackupSettings>;
+  /** Lists what is wrong or comes near a wall, as far as the caller may see it, with what is acknowledged. */
+  attention(query?: AttentionQuery, options?: CallOptions): Promise<Attention[]>;
+  /** Acknowledges it for everybody, until a time or until it ends. What begins anew is told of again. */
+  acknowledge(id: string, input?: AcknowledgeInput, options?: CallOptions): Promise<Attention>;
+  /** Takes an acknowledgement back. */
+  unacknowledge(id: string, options?: CallOptions): Promise<void>;
   /** Shows the global thresholds of the ladder. */
   getSettings(options?: CallOptions): Promise<Settings>;
   /** Changes the global thresholds of the ladder. */
@@ -1063,6 +1072,15 @@ export const CALLS = {
   restoreBackup: { method: 'POST', path: '/api/backups/:id/restore', body: 'json', query: false, answer: 'json' },
   backupSettings: { method: 'GET', path: '/api/settings/backups', body: null, query: false, answer: 'json' },
   putBackupSettings: { method: 'PUT', path: '/api/settings/backups', body: 'json', query: false, answer: 'json' },
+  attention: { method: 'GET', path: '/api/attention', body: null, query: true, answer: 'json' },
+  acknowledge: { method: 'POST', path: '/api/attention/:id/acknowledge', body: 'json', query: false, answer: 'json' },
+  unacknowledge: {
+    method: 'DELETE',
+    path: '/api/attention/:id/acknowledge',
+    body: null,
+    query: false,
+    answer: 'nothing',
+  },
   getSettings: { method: 'GET', path: '/api/settings', body: null, query: false, answer: 'json' },
   patchSettings: { method: 'PATCH', path: '/api/settings', body: 'json', query: false, answer: 'json' },
   health: { method: 'GET', path: '/healthz', body: null, query: false, answer: 'json' },

@@ -5,7 +5,10 @@
 import { expectTypeOf, test } from 'vitest';
 import type { z } from 'zod';
 import type {
+  acknowledgeSchema,
   attachmentSchema,
+  attentionQuerySchema,
+  attentionSchema,
   backupRestoreSchema,
   backupSchema,
   backupSettingsSchema,
@@ -188,7 +191,10 @@ import type {
   workflowCallSchema,
 } from '../contract/schema.ts';
 import type {
+  AcknowledgeInput,
   Attachment,
+  Attention,
+  AttentionQuery,
   Backup,
   BackupRestore,
   BackupSettings,
@@ -373,7 +379,10 @@ import type {
 } from './types.ts';
 
 test('the plain types of the client are those of the contract’s schemas', () => {
+  expectTypeOf<AcknowledgeInput>().toEqualTypeOf<z.input<typeof acknowledgeSchema>>();
   expectTypeOf<Attachment>().toEqualTypeOf<z.output<typeof attachmentSchema>>();
+  expectTypeOf<Attention>().toEqualTypeOf<z.output<typeof attentionSchema>>();
+  expectTypeOf<AttentionQuery>().toEqualTypeOf<z.input<typeof attentionQuerySchema>>();
   expectTypeOf<Backup>().toEqualTypeOf<z.output<typeof backupSchema>>();
   expectTypeOf<BackupRestore>().toEqualTypeOf<z.output<typeof backupRestoreSchema>>();
   expectTypeOf<BackupSettings>().toEqualTypeOf<z.output<typeof backupSettingsSchema>>();

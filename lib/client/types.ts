@@ -3,9 +3,47 @@
  * contract's schemas by `npm run client:calls`. Not to be written by hand.
  */
 
+export type AcknowledgeInput = {
+  /** Left out or null: until it ends. */
+  until?: number | null | undefined;
+  reason?: string | undefined;
+};
+
 export type Attachment = {
   attachment: string;
   lease_s: number;
+};
+
+export type Attention = {
+  /** Another one when it is another trouble. */
+  id: string;
+  kind: 'fault' | 'stuck' | 'backup' | 'replica' | 'disk' | 'quota' | 'webhook' | 'schedule';
+  /** `warning`: nothing is wrong yet. */
+  level: 'wrong' | 'warning';
+  /** Null: it is about the whole server. */
+  tenant: string | null;
+  instance: string | null;
+  name: string;
+  says: string;
+  /** Where the console shows it: a path. */
+  page: string;
+  /** Null: nobody noted it. */
+  since: number | null;
+  /** How many things it stands for. */
+  count: number;
+  acknowledged: {
+    actor: string;
+    /** The name of the person or key; null for one without a name, or that is gone. */
+    actor_name: string | null;
+    at: number;
+    /** Null: until what it is of ends. */
+    until: number | null;
+    reason: string | null;
+  } | null;
+};
+
+export type AttentionQuery = {
+  tenant?: string | undefined;
 };
 
 export type Backup = {

@@ -254,8 +254,7 @@ test('what belongs to another sandbox answers like what there is not: in status,
 describe('every operation', () => {
   /** Those that no route names: the console's own, the session API's, and what a route does beside what it names. */
   const UNNAMED: readonly (keyof Operations)[] = [
-    ...(['acknowledge', 'acknowledgements', 'unacknowledge', 'diskRoom', 'nearQuotas'] as const),
-    ...(['failingSchedules', 'ownZone', 'setOwnZone'] as const),
+    ...(['diskRoom', 'failingSchedules', 'nearQuotas', 'ownZone', 'setOwnZone'] as const),
     ...(['agentFile', 'agentFiles', 'deleteAgent', 'deployAgent', 'getAgent', 'listAgents', 'seedFromAgent'] as const),
     ...(['blueprintFile', 'blueprintFiles', 'uploadBlueprint'] as const),
     ...(['counts', 'due', 'dueCounts', 'eventsAfter', 'fileStat', 'serverHealth', 'replicaLateness'] as const),

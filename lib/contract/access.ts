@@ -221,9 +221,10 @@ const TABLE = {
   nearQuotas: { roles: EVERYONE, about: 'list' },
   failingSchedules: { roles: EVERYONE, about: 'list' },
   diskRoom: { roles: KEEPERS, about: 'everyone' },
-  acknowledgements: { roles: PEOPLE, about: 'dock' },
-  acknowledge: { roles: ['admin', 'operator', 'support'], about: 'input' },
-  unacknowledge: { roles: ['admin', 'operator', 'support'], about: 'input' },
+  // What each source finds has a rule of its own, and what was acknowledged is what one sees.
+  attention: { roles: EVERYONE, about: 'list' },
+  acknowledge: { roles: ['admin', 'operator', 'support'], about: 'dock' },
+  unacknowledge: { roles: ['admin', 'operator', 'support'], about: 'dock' },
   counts: { roles: EVERYONE, about: 'dock' },
   due: { roles: EVERYONE, about: 'dock' },
   dueCounts: { roles: EVERYONE, about: 'dock' },

@@ -28,6 +28,7 @@ import { fromStoredSchema, storedNeedsReason, storedObjectSchema, uploadSchema }
 
 export { OFFERED_POLICIES, whyNotOffered } from '../workers/protocol/policies.ts';
 export * from './schema/access.ts';
+export * from './schema/attention.ts';
 export * from './schema/comparisons.ts';
 export * from './schema/databases.ts';
 export * from './schema/guests.ts';

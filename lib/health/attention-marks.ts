@@ -18,6 +18,7 @@ const markSchema = z.object({
   by: z.string(),
   at: z.int(),
   until: z.int().nullable(),
+  reason: z.string().nullable().default(null),
 });
 
 /**
@@ -30,7 +31,7 @@ export interface AttentionMarks {
   /** Those that hold. */
   list(): Promise<AttentionMark[]>;
   /** Takes the place of an earlier one of its key. */
-  put(mark: Pick<AttentionMark, 'key' | 'tenant' | 'by' | 'until'>, line: LedgerEntry): Promise<void>;
+  put(mark: Pick<AttentionMark, 'key' | 'tenant' | 'by' | 'until' | 'reason'>, line: LedgerEntry): Promise<void>;
   /** False when there is none of that key that `isTheirs`. */
   remove(key: string, isTheirs: (mark: AttentionMark) => boolean, line: LedgerEntry): Promise<boolean>;
   /** Removes those of a tenant. */

@@ -34,6 +34,7 @@ const TERMINAL = { terminal: 'id-of-a-terminal' };
 const TENANT = { tenant: 'acme' };
 const SECRET = { name: 'API_TOKEN' };
 const BACKUP = { id: 'id-of-a-backup' };
+const TROUBLE = { id: 'backup:none' };
 const WEBHOOK = { id: 'id-of-a-webhook' };
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
@@ -152,6 +153,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   verifyBackup: { path: BACKUP },
   restoreBackup: { path: BACKUP, body: { instance: EXAMPLE_ID, as: `${EXAMPLE_ID}-before`, dry_run: true } },
   putBackupSettings: { body: { cron: '15 * * * *', keep: { hourly: 24, daily: 14, weekly: 8, monthly: 12 } } },
+  acknowledge: { path: TROUBLE, body: { reason: 'the first backup is made tonight' } },
+  unacknowledge: { path: TROUBLE },
   createBlueprint: { body: { name: EXAMPLE_ID, from_instance: EXAMPLE_ID } },
   cloneBlueprint: { body: { tenant: 'acme', count: 2, name: `Cloned from ${EXAMPLE_ID}` } },
   exportEvents: { query: { format: 'jsonl' } },

@@ -5,6 +5,7 @@
 
 import type { Route } from './route.ts';
 import { accessRoutes } from './routes/access.ts';
+import { attentionRoutes } from './routes/attention.ts';
 import { backupRoutes } from './routes/backups.ts';
 import { bundleRoutes } from './routes/bundles.ts';
 import { callRoutes } from './routes/calls.ts';
@@ -53,5 +54,6 @@ export const ROUTES: readonly Route[] = [
   ...mcpRoutes,
   ...storageRoutes,
   ...backupRoutes,
+  ...attentionRoutes,
   ...systemRoutes,
 ];

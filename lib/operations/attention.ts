@@ -1,138 +1,121 @@
 /**
- * Operations on what needs a person before somebody complains: quotas that are nearly used, schedules that fail again
- * and again, room on the disk, and what was acknowledged. Every page of the console asks, so what costs more than a
- * look at a counter is asked of the registry twice a minute at most.
+ * Operations on what needs a person: what the sources have found, what was acknowledged of it, and acknowledging. Who
+ * may not ask a source does not see what it found. Knows no source.
  */
-import { statfs } from 'node:fs/promises';
+import type { ActorDirectory } from '../auth/actor-directory.ts';
 import type { Caller } from '../auth/caller.ts';
-import { type Clock, epochSeconds, utcDay } from '../base/clock.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
-import type { Acknowledgement, DiskRoom, FailingSchedule, NearQuota } from '../contract/schema/attention.ts';
-import { type AttentionMarks, attentionMarks } from '../health/attention-marks.ts';
+import { mayDo } from '../contract/access.ts';
+import type { AcknowledgeInput, Attention, AttentionQuery } from '../contract/schema/attention.ts';
+import { attentionMarks } from '../health/attention-marks.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { ScheduleRow } from '../registry/schedules.ts';
+import { type AskedOperations, ATTENTION_SOURCES } from './attention-sources.ts';
 import { auditContextOf } from './audit-context.ts';
 
-/** What an acknowledgement names: of a tenant, or of the whole server. */
-interface AttentionKey {
-  tenant?: string;
-  key: string;
-}
-
 export interface AttentionOperations {
-  nearQuotas(caller: Caller, query: { tenant?: string }): Promise<NearQuota[]>;
-  failingSchedules(caller: Caller, query: { tenant?: string }): Promise<FailingSchedule[]>;
-  diskRoom(caller: Caller): Promise<DiskRoom>;
-  acknowledgements(caller: Caller): Promise<Acknowledgement[]>;
-  /** `until` in epoch seconds; null: until it ends. A line of the ledger. */
-  acknowledge(caller: Caller, input: AttentionKey & { until: number | null }): Promise<void>;
-  /** Takes it back. Throws `not_found` when it is not acknowledged. */
-  unacknowledge(caller: Caller, input: AttentionKey): Promise<void>;
+  /** What is wrong before what comes near a wall; what is acknowledged too. */
+  attention(caller: Caller, query: AttentionQuery): Promise<Attention[]>;
+  /** For everybody who sees it, with a line of the ledger. Throws `not_found` when it is over or not theirs to see. */
+  acknowledge(caller: Caller, id: string, input: AcknowledgeInput): Promise<Attention>;
+  /** Takes it back, also of what is over. Throws `not_found` when it is not acknowledged. */
+  unacknowledge(caller: Caller, id: string): Promise<void>;
 }
 
-const KEPT_MS = 30_000;
-/** Of a quota. */
-const NEAR = 0.8;
-/** Runs that failed one after another. */
-const FAILED = 2;
-const SCHEDULES = 500;
-/** Runs of a schedule that are looked at for the first of them. */
-const RUNS = 100;
+/** `asked`: the operations that sources ask; called when somebody asks, not before. */
+export function attentionOperations(
+  parts: {
+    auth: { actors: ActorDirectory };
+    clock: Clock;
+    config: Pick<Config, 'store'>;
+    registry: Pick<Registry, 'facts'>;
+  },
+  asked: () => AskedOperations,
+): AttentionOperations {
+  const { clock, config, registry } = parts;
+  const { actors } = parts.auth;
+  const marks = attentionMarks(registry, clock);
 
-/** Reads again when what was read is older than `KEPT_MS`. What failed is not kept. */
-function kept<T>(clock: Clock, read: () => Promise<T>): () => Promise<T> {
-  let last: { at: number; value: Promise<T> } | null = null;
-  return () => {
-    const now = clock.now();
-    if (last === null || now - last.at > KEPT_MS || now < last.at) {
-      const begun = { at: now, value: read() };
-      begun.value.catch(() => {
-        if (last === begun) last = null;
-      });
-      last = begun;
-    }
-    return last.value;
-  };
-}
-
-export function attentionOperations(parts: {
-  registry: Pick<Registry, 'cpuUse' | 'facts' | 'quotas' | 'schedules'>;
-  clock: Clock;
-  config: Pick<Config, 'dataFolder'>;
-}): AttentionOperations {
-  const { registry, clock, config } = parts;
-  const marks: AttentionMarks = attentionMarks(registry, clock);
-
-  const quotasOf = async (tenant: string): Promise<NearQuota[]> => {
-    const row = await registry.quotas.tenant(tenant);
-    if (row === null) return [];
-    const { quotas, counts, bytes } = row;
-    const sum = (values: Record<string, number>) => Object.values(values).reduce((all, one) => all + one, 0);
-    const cpu = quotas.maxDailyCpuSeconds === null ? 0 : await registry.cpuUse.of(tenant, utcDay(clock));
-    const all = [
-      ['max_sandboxes', sum(counts) - counts.deleted, quotas.maxSandboxes],
-      ['max_active', counts.active, quotas.maxActive],
-      ['max_bytes', sum(bytes), quotas.maxBytes],
-      ['max_daily_cpu_s', Math.floor(cpu), quotas.maxDailyCpuSeconds],
-    ] as const;
-    return all.flatMap(([quota, used, limit]) =>
-      // What may have none of something is at no wall that anybody runs into.
-      limit === null || limit === 0 || used < limit * NEAR ? [] : [{ tenant, quota, used, limit }],
+  const found = async (caller: Caller, tenant: string | null): Promise<Omit<Attention, 'acknowledged'>[]> => {
+    const operations = asked();
+    let counts: ReturnType<AskedOperations['counts']> | null = null;
+    const question = {
+      ...{ caller, operations, tenant, now: epochSeconds(clock), hasReplica: config.store.replica !== null },
+      counts() {
+        counts ??= operations.counts(caller);
+        return counts;
+      },
+    };
+    const sources = ATTENTION_SOURCES.filter(({ needs }) => mayDo(caller, needs));
+    const rows = await Promise.all(
+      sources.map(async ({ kind, read }) => (await read(question)).map((row) => ({ kind, ...row }))),
     );
+    return rows
+      .flat()
+      .filter((row) => tenant === null || row.tenant === tenant)
+      .sort((one, other) => Number(one.level === 'warning') - Number(other.level === 'warning'));
   };
-  const nearQuotas = kept(clock, async () => {
-    const near: NearQuota[] = [];
-    for (const tenant of await registry.quotas.limited()) near.push(...(await quotasOf(tenant)));
-    return near;
-  });
 
-  const failingOf = async ({ id, instance, tenant, action, failures }: ScheduleRow): Promise<FailingSchedule> => {
-    const { rows } = await registry.schedules.runs(id, Math.min(RUNS, failures + 1));
-    const ended = rows.filter(({ result }) => result === 'failed' || result === 'lost').slice(0, failures);
-    const since = Math.floor((ended.at(-1)?.startedMs ?? clock.now()) / 1000);
-    return { id, instance, tenant, action, failures, since, why: ended[0]?.error ?? null };
+  const attention = async (caller: Caller, { tenant }: AttentionQuery): Promise<Attention[]> => {
+    const own = caller.tenants?.length === 1 ? caller.tenants[0] : undefined;
+    const [rows, known] = await Promise.all([found(caller, tenant ?? own ?? null), marks.list()]);
+    const markOf = ({ id, tenant: of, since }: Omit<Attention, 'acknowledged'>) =>
+      // An acknowledgement is not of what began after it.
+      known.find((mark) => mark.key === id && mark.tenant === of && (since === null || since <= mark.at)) ?? null;
+    const marked = rows.map((row) => ({ row, mark: markOf(row) }));
+    await actors.load(marked.flatMap(({ mark }) => (mark === null ? [] : [mark.by])));
+    return marked.map(({ row, mark }) => {
+      if (mark === null) return { ...row, acknowledged: null };
+      const { by, at, until, reason } = mark;
+      return { ...row, acknowledged: { actor: by, actor_name: actors.nameOf(by), at, until, reason } };
+    });
   };
-  const failingSchedules = kept(clock, async () =>
-    Promise.all((await registry.schedules.failing(FAILED, SCHEDULES)).map(failingOf)),
-  );
 
-  const seenBy =
-    ({ tenants }: Caller, { tenant: only }: { tenant?: string } = {}) =>
-    ({ tenant }: { tenant: string | null }) =>
-      (tenants === null || (tenant !== null && tenants.includes(tenant))) && (only === undefined || tenant === only);
-
-  const lineOf = (caller: Caller, type: string, { tenant = null, key }: { tenant?: string | null; key: string }) => ({
-    ...ledgerEntry(parts, null, auditContextOf(caller, key), type),
+  const lineOf = (caller: Caller, type: string, tenant: string | null, words: string) => ({
+    ...ledgerEntry(parts, null, auditContextOf(caller, words), type),
     tenant,
   });
-  /** A key without a tenant is of the whole server. */
-  const requireSight = ({ tenants }: Caller, { tenant }: AttentionKey) => {
-    if (tenants !== null && tenant === undefined)
-      throw new WinterdockError('forbidden', 'It is about the whole server, and you are of some tenants.');
+  /** Whoever is of some tenants decides nothing about more than one. */
+  const requireSight = ({ tenants }: Caller, tenant: string | null) => {
+    if (tenants === null || tenant !== null) return;
+    throw new WinterdockError('forbidden', 'It is about more than one tenant, and you are of some.');
   };
 
   return {
-    nearQuotas: async (caller, query) => (await nearQuotas()).filter(seenBy(caller, query)),
-    failingSchedules: async (caller, query) => (await failingSchedules()).filter(seenBy(caller, query)),
-    async diskRoom() {
-      const { blocks, bavail, bsize } = await statfs(config.dataFolder);
-      return { bytes: blocks * bsize, free_bytes: bavail * bsize };
-    },
-    acknowledgements: async (caller) => (await marks.list()).filter(seenBy(caller)),
-    async acknowledge(caller, input) {
-      requireSight(caller, input);
-      const { tenant = null, key, until } = input;
+    attention,
+    async acknowledge(caller, id, { until = null, reason = '' }) {
+      const row = (await attention(caller, {})).find((one) => one.id === id);
+      if (row === undefined) {
+        throw new WinterdockError('not_found', `Nothing that needs anybody has the id "${id}".`, {
+          hint: 'It may be over by now: GET /api/attention has what there is.',
+        });
+      }
+      requireSight(caller, row.tenant);
       if (until !== null && until <= epochSeconds(clock))
-        throw new WinterdockError('validation', 'until: it must be later than now');
-      await marks.put({ key, tenant, by: caller.actor, until }, lineOf(caller, 'attention.acknowledged', input));
+        throw new WinterdockError('validation', 'until: it must be later than now', {
+          extra: { errors: [{ path: 'until', message: 'must be later than now' }] },
+        });
+      const line = lineOf(caller, 'attention.acknowledged', row.tenant, reason === '' ? id : `${id}: ${reason}`);
+      const said = reason === '' ? null : reason;
+      await marks.put({ key: id, tenant: row.tenant, by: caller.actor, until, reason: said }, line);
+      const now = await attention(caller, {});
+      return now.find((one) => one.id === id) ?? row;
     },
-    async unacknowledge(caller, input) {
-      requireSight(caller, input);
-      const line = lineOf(caller, 'attention.reopened', input);
-      if (await marks.remove(input.key, seenBy(caller), line)) return;
-      throw new WinterdockError('not_found', 'It is not acknowledged.');
+    async unacknowledge(caller, id) {
+      const { tenants } = caller;
+      const mark = (await marks.list()).find(
+        ({ key, tenant }) => key === id && (tenants === null || (tenant !== null && tenants.includes(tenant))),
+      );
+      const isRemoved =
+        mark !== undefined &&
+        (await marks.remove(
+          id,
+          ({ tenant }) => tenant === mark.tenant,
+          lineOf(caller, 'attention.reopened', mark.tenant, id),
+        ));
+      if (!isRemoved) throw new WinterdockError('not_found', `Nothing with the id "${id}" is acknowledged.`);
     },
   };
 }

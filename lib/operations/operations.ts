@@ -60,6 +60,7 @@ import { type StorageOperations, storageOperations } from './storage.ts';
 import { type TenantOperations, tenantOperations } from './tenants.ts';
 import { type TerminalOperations, terminalOperations } from './terminals.ts';
 import { type UsageOperations, usageOperations } from './usage.ts';
+import { type WarningOperations, warningOperations } from './warnings.ts';
 import { type WebhookOperations, webhookOperations } from './webhooks.ts';
 import { type WorkbookOperations, workbookOperations } from './workbooks.ts';
 
@@ -90,6 +91,7 @@ export interface Operations
     UsageOperations,
     PeopleOperations,
     ProfileOperations,
+    WarningOperations,
     AttentionOperations,
     KeyOperations,
     WebhookOperations,
@@ -169,7 +171,8 @@ export function createOperations(parts: EngineParts): Operations {
     ...usageOperations(parts),
     ...peopleOperations(parts),
     ...profileOperations(parts),
-    ...attentionOperations(parts),
+    ...warningOperations(parts),
+    ...attentionOperations(parts, () => operations),
     ...keyOperations(parts),
     ...webhookOperations(parts),
     ...networkOperations(parts),

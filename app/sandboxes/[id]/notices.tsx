@@ -1,8 +1,8 @@
 /** Notices of what is wrong with a sandbox: a fault, an interrupted operation, what is no longer offered. */
 import type { ReactNode } from 'react';
-import { FAULT_HAPPENED, FAULT_MEANS } from '#components/sandbox/state-words.ts';
-import { stuckInWords } from '#components/sandbox/stuck-words.ts';
+import { FAULT_MEANS } from '#components/sandbox/state-words.ts';
 import type { Instance } from '#lib/contract/schema.ts';
+import { FAULT_HAPPENED, stuckInWords } from '#lib/contract/trouble-words.ts';
 import { notOffered } from '../policies.ts';
 
 function Notice({ bad = false, children }: { bad?: boolean; children: ReactNode }) {

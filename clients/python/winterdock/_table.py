@@ -490,6 +490,15 @@ CALLS: Dict[str, CallLine] = {
     "put_backup_settings": CallLine(
         "PUT", "/api/settings/backups", "json", False, "json"
     ),
+    "attention": CallLine(
+        "GET", "/api/attention", None, True, "json"
+    ),
+    "acknowledge": CallLine(
+        "POST", "/api/attention/:id/acknowledge", "json", False, "json"
+    ),
+    "unacknowledge": CallLine(
+        "DELETE", "/api/attention/:id/acknowledge", None, False, "nothing"
+    ),
     "get_settings": CallLine(
         "GET", "/api/settings", None, False, "json"
     ),

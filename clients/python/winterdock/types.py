@@ -5,9 +5,49 @@ from __future__ import annotations
 from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
 
 
+class AcknowledgeInput(TypedDict, total=False):
+    #: Left out or null: until it ends.
+    until: Optional[int]
+    reason: str
+
+
 class Attachment(TypedDict):
     attachment: str
     lease_s: int
+
+
+class AttentionAcknowledged(TypedDict):
+    actor: str
+    #: The name of the person or key; null for one without a name, or that is gone.
+    actor_name: Optional[str]
+    at: int
+    #: Null: until what it is of ends.
+    until: Optional[int]
+    reason: Optional[str]
+
+
+class Attention(TypedDict):
+    #: Another one when it is another trouble.
+    id: str
+    kind: Literal["fault", "stuck", "backup", "replica", "disk", "quota", "webhook", "schedule"]
+    #: `warning`: nothing is wrong yet.
+    level: Literal["wrong", "warning"]
+    #: Null: it is about the whole server.
+    tenant: Optional[str]
+    instance: Optional[str]
+    name: str
+    says: str
+    #: Where the console shows it: a path.
+    page: str
+    #: Null: nobody noted it.
+    since: Optional[int]
+    #: How many things it stands for.
+    count: int
+    acknowledged: Optional[AttentionAcknowledged]
+
+
+class AttentionQuery(TypedDict, total=False):
+    tenant: str
 
 
 class BackupProgress(TypedDict):

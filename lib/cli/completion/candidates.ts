@@ -115,6 +115,11 @@ const backups: Source = async ({ connect, signal }) => {
   return items.map(({ id, sandboxes: count }) => ({ word: id, about: `${count} sandboxes` }));
 };
 
+const troubles: Source = async ({ connect, signal }) => {
+  const list = await connect().attention({}, { signal });
+  return list.map(({ id, says }) => ({ word: id, about: says.slice(0, 60) }));
+};
+
 const keys: Source = async ({ connect, signal }) => {
   const list = await connect().listKeys({ signal });
   return list.map(({ id, name, role }) => ({ word: id, about: `${name ?? ''}, ${role}` }));
@@ -181,6 +186,7 @@ const ARGUMENTS: Readonly<Record<string, Source | 'files' | null>> = {
   tenant: tenants,
   workbook: workbooks,
   terminal: terminals,
+  trouble: troubles,
   invitation: invitations,
   month: segments,
   verb: plain(JOB_VERBS),

@@ -1,4 +1,48 @@
-/** What comes near a wall or fails again and again, and what was acknowledged of it. Safe for the browser. */
+/**
+ * Contract schemas of what needs a person: what is wrong or comes near a wall, and what was acknowledged of it. Safe
+ * for the browser.
+ */
+import { z } from 'zod';
+import { actorNameSchema } from './actors.ts';
+import { slugSchema } from './ids.ts';
+
+const epoch = z.int().min(0).max(253_402_300_799);
+
+const ATTENTION_KINDS = ['fault', 'stuck', 'backup', 'replica', 'disk', 'quota', 'webhook', 'schedule'] as const;
+
+const acknowledgementSchema = z.object({
+  actor: z.string(),
+  actor_name: actorNameSchema,
+  at: epoch,
+  until: epoch.nullable().describe('Null: until what it is of ends.'),
+  reason: z.string().nullable(),
+});
+
+export const attentionSchema = z
+  .object({
+    id: z.string().describe('Another one when it is another trouble.'),
+    kind: z.enum(ATTENTION_KINDS),
+    level: z.enum(['wrong', 'warning']).describe('`warning`: nothing is wrong yet.'),
+    tenant: z.string().nullable().describe('Null: it is about the whole server.'),
+    instance: z.string().nullable(),
+    name: z.string(),
+    says: z.string(),
+    page: z.string().describe('Where the console shows it: a path.'),
+    since: epoch.nullable().describe('Null: nobody noted it.'),
+    count: z.int().min(1).describe('How many things it stands for.'),
+    acknowledged: acknowledgementSchema.nullable(),
+  })
+  .meta({ id: 'Attention' });
+export type Attention = z.infer<typeof attentionSchema>;
+
+export const attentionQuerySchema = z.strictObject({ tenant: slugSchema.optional() });
+export type AttentionQuery = z.infer<typeof attentionQuerySchema>;
+
+export const acknowledgeSchema = z.strictObject({
+  until: epoch.nullable().optional().describe('Left out or null: until it ends.'),
+  reason: z.string().trim().max(1000).optional(),
+});
+export type AcknowledgeInput = z.infer<typeof acknowledgeSchema>;
 
 /** A quota of which a tenant has used at least four fifths. `used` and `limit` in the unit of the quota. */
 export interface NearQuota {
@@ -23,13 +67,4 @@ export interface FailingSchedule {
 export interface DiskRoom {
   bytes: number;
   free_bytes: number;
-}
-
-/** An acknowledgement. Times in epoch seconds; `until` null: until what it is of ends. */
-export interface Acknowledgement {
-  key: string;
-  tenant: string | null;
-  by: string;
-  at: number;
-  until: number | null;
 }

@@ -101,6 +101,18 @@ export const sandboxTools: readonly McpTool[] = [
     run: async ({ operations, caller }, { id }) => ({ facts: brief(await operations.getInstance(caller, id)) }),
   }),
   mcpTool({
+    name: 'winterdock_list_attention',
+    title: 'Attention',
+    description: 'Lists what is wrong or comes near a wall.',
+    input: z.strictObject({ tenant }),
+    operation: 'attention',
+    hints: READ_HINTS,
+    async run({ operations, caller }, input) {
+      const { items, cut } = fitting(await operations.attention(caller, input));
+      return { facts: { attention: items, ...(cut === 0 ? {} : { cut }) } };
+    },
+  }),
+  mcpTool({
     name: 'winterdock_suspend_sandbox',
     title: 'Suspend a sandbox',
     description:

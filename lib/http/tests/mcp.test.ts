@@ -93,6 +93,8 @@ describe.each(partOf(REVISIONS, REVISIONS.length, DAY))('with a client of %s', (
     const again = await agent.call('restore_snapshot', { snapshot: shot.facts.id, name: `again of ${revision}` });
     const old = await agent.call('exec', { id: again.facts.id, command: 'python3 tools/sum.py 2 3' });
     expect(old.texts[0]).toBe('4\n');
+    const { attention } = (await agent.call('list_attention', {})).facts;
+    expect(attention).toContainEqual(expect.objectContaining({ id: 'backup:none', acknowledged: null }));
     const mine = await agent.call('list_sandboxes', { q: `of ${revision}` });
     expect((mine.facts.sandboxes as { id: string }[]).map((one) => one.id).toSorted()).toEqual(
       [id, again.facts.id].toSorted(),

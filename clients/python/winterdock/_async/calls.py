@@ -1743,6 +1743,36 @@ class AsyncCalls:
         """Changes when and where backups are made, and which are kept. A place is tried before it is taken."""
         return cast("types.BackupSettings", await self._answer("put_backup_settings", (), input, None, options))
 
+    async def attention(
+        self,
+        query: Optional[types.AttentionQuery] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> List[types.Attention]:
+        """Lists what is wrong or comes near a wall, as far as the caller may see it, with what is
+        acknowledged.
+        """
+        return cast("List[types.Attention]", await self._answer("attention", (), None, query, options))
+
+    async def acknowledge(
+        self,
+        id: str,
+        input: Optional[types.AcknowledgeInput] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Attention:
+        """Acknowledges it for everybody, until a time or until it ends. What begins anew is told of again."""
+        return cast("types.Attention", await self._answer("acknowledge", (id,), input, None, options))
+
+    async def unacknowledge(
+        self,
+        id: str,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> None:
+        """Takes an acknowledgement back."""
+        await self._answer("unacknowledge", (id,), None, None, options)
+
     async def get_settings(
         self,
         *,
