@@ -3,6 +3,8 @@
  * once; what the folder has of them is put into the store as well.
  */
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { createCrowd, workThrough } from './crowd.ts';
 import { must } from './measure.ts';
@@ -17,6 +19,7 @@ import { type Estimate, estimateOf, type Slices } from './statistics.ts';
 /** Sandboxes that are made at the same time: more would only wait for the processors. */
 const MAKERS = 2;
 const MOST_AT_ONCE = 1000;
+const CHECKED_POLL_MS = 250;
 const MODEL = 'model';
 /** Of the replica. */
 const NAME = 'idle';
@@ -127,9 +130,12 @@ async function measureIdle(
 ): Promise<Idle> {
   const settings = settingsOf(replica, sizes);
   const isShipped = Object.keys(replica).length > 0;
-  if (isShipped) {
-    const shipping = await startWinterdock(settings, folder);
-    await Promise.all(last.map((id) => untilShipped(shipping, id))).finally(() => shipping.stop({ keep: true }));
+  const preparing = await startWinterdock(settings, folder);
+  try {
+    if (isShipped) for (const id of last) await untilShipped(preparing, id);
+    await untilChecked(folder);
+  } finally {
+    await preparing.stop({ keep: true });
   }
   const server = await startWinterdock(settings, folder);
   try {
@@ -149,6 +155,22 @@ async function measureIdle(
     return found;
   } finally {
     await server.stop({ keep: true });
+  }
+}
+
+/**
+ * Resolves once every file at rest was checked: each check is a line of the registry, and the replica ships it. Those
+ * that a stop has put to rest are checked by the next start, a few in a second.
+ */
+async function untilChecked(folder: string): Promise<void> {
+  const registry = new DatabaseSync(join(folder, 'registry.sqlite'), { readOnly: true });
+  try {
+    const unchecked = registry.prepare(
+      "SELECT count(*) AS count FROM instances WHERE state = 'suspended' AND file ->> 'quickCheck' IS NULL",
+    );
+    while (Number(unchecked.get()?.count) > 0) await setTimeout(CHECKED_POLL_MS);
+  } finally {
+    registry.close();
   }
 }
 
