@@ -58,6 +58,7 @@ import type {
   Instance,
   InstanceEventsQuery,
   InstanceLife,
+  InstanceLoad,
   InstanceNetwork,
   InstanceNetworkInput,
   InstanceSharesQuery,
@@ -78,6 +79,7 @@ import type {
   LifeQuery,
   Lineage,
   ListQuery,
+  LoadQuery,
   MakeBackupInput,
   MakeFolderInput,
   McpMessage,
@@ -152,6 +154,8 @@ import type {
   TenantUsage,
   Terminal,
   TerminalLineInput,
+  TopLoad,
+  TopLoadQuery,
   UndoRestoreInput,
   UpgradeAnswer,
   UpgradeQuery,
@@ -570,6 +574,22 @@ export interface Calls {
   tenantUsage(tenant: string, query?: UsageQuery, options?: CallOptions): Promise<TenantUsage>;
   /** Shows the same of the whole server. */
   serverUsage(query?: UsageQuery, options?: CallOptions): Promise<TenantUsage>;
+  /**
+   * Shows what an instance takes while it takes it: processor seconds, memory, calls, bytes in and out, disk. Each ten
+   * seconds of the last hour, each minute of the last day, each hour before. Steps in which nothing was measured are
+   * left out. The samples of the last hour are in memory and lost when the server stops.
+   */
+  instanceLoad(id: string, query?: LoadQuery, options?: CallOptions): Promise<InstanceLoad>;
+  /** Downloads the points of the same as CSV. */
+  exportInstanceLoad(id: string, query?: LoadQuery, options?: CallOptions): Promise<Download>;
+  /** Shows the same of a tenant’s instances together, and which of them took the most. */
+  tenantLoad(tenant: string, query?: TopLoadQuery, options?: CallOptions): Promise<TopLoad>;
+  /** Downloads the points of the same as CSV. */
+  exportTenantLoad(tenant: string, query?: TopLoadQuery, options?: CallOptions): Promise<Download>;
+  /** Shows the same of all instances of this server together, and which tenants took the most. */
+  serverLoad(query?: TopLoadQuery, options?: CallOptions): Promise<TopLoad>;
+  /** Downloads the points of the same as CSV. */
+  exportServerLoad(query?: TopLoadQuery, options?: CallOptions): Promise<Download>;
   /** Lists what happened to an instance, newest first. */
   listInstanceEvents(id: string, query?: InstanceEventsQuery, options?: CallOptions): Pages<Event>;
   /**
@@ -1005,6 +1025,24 @@ export const CALLS = {
   instanceLife: { method: 'GET', path: '/api/instances/:id/life', body: null, query: true, answer: 'json' },
   tenantUsage: { method: 'GET', path: '/api/tenants/:tenant/usage', body: null, query: true, answer: 'json' },
   serverUsage: { method: 'GET', path: '/api/usage', body: null, query: true, answer: 'json' },
+  instanceLoad: { method: 'GET', path: '/api/instances/:id/load', body: null, query: true, answer: 'json' },
+  exportInstanceLoad: {
+    method: 'GET',
+    path: '/api/instances/:id/load/export',
+    body: null,
+    query: true,
+    answer: 'download',
+  },
+  tenantLoad: { method: 'GET', path: '/api/tenants/:tenant/load', body: null, query: true, answer: 'json' },
+  exportTenantLoad: {
+    method: 'GET',
+    path: '/api/tenants/:tenant/load/export',
+    body: null,
+    query: true,
+    answer: 'download',
+  },
+  serverLoad: { method: 'GET', path: '/api/load', body: null, query: true, answer: 'json' },
+  exportServerLoad: { method: 'GET', path: '/api/load/export', body: null, query: true, answer: 'download' },
   listInstanceEvents: { method: 'GET', path: '/api/instances/:id/events', body: null, query: true, answer: 'page' },
   listEvents: { method: 'GET', path: '/api/events', body: null, query: true, answer: 'page' },
   streamEvents: { method: 'GET', path: '/api/events/stream', body: null, query: true, answer: 'events' },

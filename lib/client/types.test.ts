@@ -62,6 +62,7 @@ import type {
   inspectionSchema,
   instanceEventsQuerySchema,
   instanceLifeSchema,
+  instanceLoadSchema,
   instanceNetworkInputSchema,
   instanceNetworkSchema,
   instanceSchema,
@@ -84,6 +85,7 @@ import type {
   lifeQuerySchema,
   lineageSchema,
   listQuerySchema,
+  loadQuerySchema,
   makeBackupSchema,
   makeFolderSchema,
   mcpMessageSchema,
@@ -164,6 +166,8 @@ import type {
   tenantUsageSchema,
   terminalLineSchema,
   terminalSchema,
+  topLoadQuerySchema,
+  topLoadSchema,
   undoRestoreSchema,
   upgradeAnswerSchema,
   upgradeChangeSchema,
@@ -249,6 +253,7 @@ import type {
   Instance,
   InstanceEventsQuery,
   InstanceLife,
+  InstanceLoad,
   InstanceNetwork,
   InstanceNetworkInput,
   InstanceSharesQuery,
@@ -270,6 +275,7 @@ import type {
   LifeQuery,
   Lineage,
   ListQuery,
+  LoadQuery,
   MakeBackupInput,
   MakeFolderInput,
   McpMessage,
@@ -351,6 +357,8 @@ import type {
   TenantUsage,
   Terminal,
   TerminalLineInput,
+  TopLoad,
+  TopLoadQuery,
   UndoRestoreInput,
   UpgradeAnswer,
   UpgradeChange,
@@ -437,6 +445,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<Instance>().toEqualTypeOf<z.output<typeof instanceSchema>>();
   expectTypeOf<InstanceEventsQuery>().toEqualTypeOf<z.input<typeof instanceEventsQuerySchema>>();
   expectTypeOf<InstanceLife>().toEqualTypeOf<z.output<typeof instanceLifeSchema>>();
+  expectTypeOf<InstanceLoad>().toEqualTypeOf<z.output<typeof instanceLoadSchema>>();
   expectTypeOf<InstanceNetwork>().toEqualTypeOf<z.output<typeof instanceNetworkSchema>>();
   expectTypeOf<InstanceNetworkInput>().toEqualTypeOf<z.input<typeof instanceNetworkInputSchema>>();
   expectTypeOf<InstanceSharesQuery>().toEqualTypeOf<z.input<typeof instanceSharesQuerySchema>>();
@@ -458,6 +467,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<LifeQuery>().toEqualTypeOf<z.input<typeof lifeQuerySchema>>();
   expectTypeOf<Lineage>().toEqualTypeOf<z.output<typeof lineageSchema>>();
   expectTypeOf<ListQuery>().toEqualTypeOf<z.input<typeof listQuerySchema>>();
+  expectTypeOf<LoadQuery>().toEqualTypeOf<z.input<typeof loadQuerySchema>>();
   expectTypeOf<MakeBackupInput>().toEqualTypeOf<z.input<typeof makeBackupSchema>>();
   expectTypeOf<MakeFolderInput>().toEqualTypeOf<z.input<typeof makeFolderSchema>>();
   expectTypeOf<McpMessage>().toEqualTypeOf<z.output<typeof mcpMessageSchema>>();
@@ -539,6 +549,8 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<TenantsQuery>().toEqualTypeOf<z.input<typeof tenantsQuerySchema>>();
   expectTypeOf<Terminal>().toEqualTypeOf<z.output<typeof terminalSchema>>();
   expectTypeOf<TerminalLineInput>().toEqualTypeOf<z.input<typeof terminalLineSchema>>();
+  expectTypeOf<TopLoad>().toEqualTypeOf<z.output<typeof topLoadSchema>>();
+  expectTypeOf<TopLoadQuery>().toEqualTypeOf<z.input<typeof topLoadQuerySchema>>();
   expectTypeOf<UndoRestoreInput>().toEqualTypeOf<z.input<typeof undoRestoreSchema>>();
   expectTypeOf<UpgradeAnswer>().toEqualTypeOf<z.output<typeof upgradeAnswerSchema>>();
   expectTypeOf<UpgradeChange>().toEqualTypeOf<z.output<typeof upgradeChangeSchema>>();

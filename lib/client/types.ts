@@ -888,6 +888,24 @@ export type InstanceLife = {
   }>;
 };
 
+export type InstanceLoad = {
+  from: number;
+  to: number;
+  step: number;
+  made_of: 'samples' | 'minutes' | 'hours';
+  samples_since: number;
+  points: Array<{
+    time: number;
+    measured_s: number | null;
+    cpu_s: number;
+    memory_bytes: number;
+    calls: number;
+    bytes_in: number | null;
+    bytes_out: number | null;
+    disk_bytes: number | null;
+  }>;
+};
+
 export type InstanceNetwork = {
   rules: Array<{
     url: string;
@@ -1148,6 +1166,12 @@ export type ListQuery = {
   sort?: 'updated' | '-updated' | 'created' | '-created' | 'name' | '-name' | 'bytes' | '-bytes' | undefined;
   limit?: number | string | undefined;
   cursor?: string | undefined;
+};
+
+export type LoadQuery = {
+  from?: number | string | undefined;
+  to?: number | string | undefined;
+  step?: number | string | undefined;
 };
 
 export type MakeBackupInput = {
@@ -2296,6 +2320,39 @@ export type Terminal = {
 export type TerminalLineInput = {
   text: string;
   language?: 'shell' | 'js' | 'python' | undefined;
+};
+
+export type TopLoad = {
+  from: number;
+  to: number;
+  step: number;
+  made_of: 'samples' | 'minutes' | 'hours';
+  samples_since: number;
+  points: Array<{
+    time: number;
+    measured_s: number | null;
+    cpu_s: number;
+    memory_bytes: number;
+    calls: number;
+    bytes_in: number | null;
+    bytes_out: number | null;
+    disk_bytes: number | null;
+  }>;
+  top: Array<{
+    name: string;
+    cpu_s: number;
+    memory_bytes: number;
+    calls: number;
+    bytes_in: number;
+    bytes_out: number;
+  }>;
+};
+
+export type TopLoadQuery = {
+  from?: number | string | undefined;
+  to?: number | string | undefined;
+  step?: number | string | undefined;
+  top?: number | string | undefined;
 };
 
 export type UndoRestoreInput = {

@@ -35,6 +35,7 @@ export * from './schema/guests.ts';
 export * from './schema/ids.ts';
 export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';
+export * from './schema/load.ts';
 export * from './schema/mcp.ts';
 export * from './schema/moments.ts';
 export * from './schema/network.ts';

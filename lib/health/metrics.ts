@@ -14,6 +14,8 @@ import type { AttemptOutcome } from '../webhooks/courier.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 import { ASH_SOURCE, type AshSource, ashCounters } from './ash-metrics.ts';
 import { addBackupAge } from './backup-age.ts';
+import type { LoadSampler } from './load/load-sampler.ts';
+import { addLoadMetrics } from './load-metrics.ts';
 import type { RegistryTimes } from './registry-times.ts';
 import type { ReplicaHealth } from './replica-health.ts';
 import { addReplicaMetrics } from './replica-metrics.ts';
@@ -78,6 +80,7 @@ export function createMetrics(options: {
   /** Null: there is no replica. */
   replica: Pick<ReplicaHealth, 'lag' | 'whyAway' | 'spoolBytes'> | null;
   registryTimes: Pick<RegistryTimes, 'addTo'>;
+  load: Pick<LoadSampler, 'size' | 'totals'>;
   /** Open streams of the ledger. */
   streams: () => number;
   /** Days that wake times are kept. */
@@ -97,6 +100,7 @@ export function createMetrics(options: {
   const [prom] = registers as [PromRegistry];
   collectDefaultMetrics({ register: prom });
   options.registryTimes.addTo(prom);
+  addLoadMetrics(options.load, registers);
   addBackupAge(registers, { registry, clock });
   new Gauge({
     name: 'winterdock_instances',

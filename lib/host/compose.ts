@@ -16,6 +16,7 @@ import { Copies } from '../copies/copies.ts';
 import { Repairs } from '../copies/repairs.ts';
 import { Seeding } from '../copies/seeding.ts';
 import { createSnapshots } from '../copies/snapshots.ts';
+import { LoadSampler } from '../health/load/load-sampler.ts';
 import { createMetrics } from '../health/metrics.ts';
 import { StorageHealth } from '../health/storage-health.ts';
 import { UsageUpkeep } from '../health/usage-upkeep.ts';
@@ -149,15 +150,11 @@ export async function createHost(options: HostOptions): Promise<Host> {
     log,
     serialise: (line) => eventText(null, eventOf(line, auth.actors), line.seq),
   });
+  const { dataFolder } = config;
+  const load = new LoadSampler({ clock, log, registry, network, feed: sandboxes.load, dataFolder });
   const metrics = createMetrics({
-    registry,
-    pool,
-    sandboxes,
-    clock,
-    log,
-    store: store.report,
-    replica: store.replicaHealth,
-    registryTimes,
+    ...{ registry, pool, sandboxes, load, clock, log },
+    ...{ store: store.report, replica: store.replicaHealth, registryTimes },
     streams: () => events.listeners,
     keepDays: config.usageKeepDays,
     ashNames: config.sessionApi,
@@ -254,7 +251,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
       terminals,
       sourceParser,
       store: store.tenants,
-      usage,
+      ...{ usage, load },
     }),
     {
       instance: (id) => registry.instances.tenantOf(id),
@@ -319,6 +316,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     await forgetter.start();
     courier.start();
     usage.start();
+    await load.start();
     const lost = await secrets.lost();
     if (lost !== null) log.warn({ err: lost }, 'secrets have to be set again');
     network.start();
@@ -346,6 +344,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     await runner.stop();
     await prefetch.stop();
     await sandboxes.stop();
+    load.stop();
     await runs.settled();
     await scheduler.end();
     await seeded;
@@ -372,7 +371,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     registry,
     pool,
     walls,
-    sandboxes,
+    ...{ sandboxes, load },
     scheduler,
     terminals,
     courier,

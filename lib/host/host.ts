@@ -2,6 +2,7 @@
  * The running engine as one object. It is kept on `globalThis`, because bundled and unbundled code have two copies of a
  * module. compose.ts builds it.
  */
+
 import type { Auth } from '../auth/auth.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
@@ -9,6 +10,7 @@ import { WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { AgentStep } from '../copies/agents.ts';
 import type { CopyStep } from '../copies/copies.ts';
+import type { LoadSampler } from '../health/load/load-sampler.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { Dispatcher } from '../http/dispatch.ts';
 import type { ForgetStep } from '../jobs/tenant-forgetter.ts';
@@ -42,6 +44,7 @@ export interface Host {
   readonly pool: InstancePool;
   readonly walls: Walls;
   readonly sandboxes: Sandboxes;
+  readonly load: LoadSampler;
   readonly scheduler: Scheduler;
   readonly terminals: Terminals;
   readonly courier: WebhookCourier;

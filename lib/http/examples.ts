@@ -137,6 +137,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   deleteSchedule: { path: SCHEDULE },
   getTenant: { path: { tenant: 'acme' } },
   tenantUsage: { path: { tenant: 'acme' } },
+  tenantLoad: { path: { tenant: 'acme' } },
+  exportTenantLoad: { path: { tenant: 'acme' } },
   patchTenant: { path: { tenant: 'acme' }, body: { max_sandboxes: 100_000 } },
   putTenantNetwork: {
     path: { tenant: 'acme' },

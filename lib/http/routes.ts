@@ -16,6 +16,7 @@ import { guestRoutes } from './routes/guests.ts';
 import { instanceRoutes } from './routes/instances.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { ledgerRoutes } from './routes/ledger.ts';
+import { loadRoutes } from './routes/load.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { networkRoutes } from './routes/network.ts';
 import { repairRoutes } from './routes/repairs.ts';
@@ -46,6 +47,7 @@ export const ROUTES: readonly Route[] = [
   ...tenantRoutes,
   ...guestRoutes,
   ...usageRoutes,
+  ...loadRoutes,
   ...eventRoutes,
   ...ledgerRoutes,
   ...accessRoutes,

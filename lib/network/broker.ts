@@ -40,7 +40,7 @@ import { requestHeaders } from './headers.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { Lookups } from './lookups.ts';
 import { Meter, type MeterLimits } from './meters.ts';
-import { Traffic } from './traffic.ts';
+import { type CarriedBytes, Traffic } from './traffic.ts';
 import { type NetworkUse, useInWords } from './uses.ts';
 
 interface BrokerParts {
@@ -145,6 +145,11 @@ export class NetworkBroker {
       log.warn({ err: error }, 'what sandboxes used of the network is not in the ledger yet');
       this.#traffic.uses.putBack(uses);
     }
+  }
+
+  /** Tells `watcher` of the bytes of each request. Returns the unsubscriber. */
+  onCarried(watcher: (carried: CarriedBytes) => void): () => void {
+    return this.#traffic.onCarried(watcher);
   }
 
   /** Writes the counts of traffic that are not written yet. */

@@ -26,6 +26,14 @@ interface TrafficParts {
   config: { usageKeepDays: number };
 }
 
+/** What a sandbox sent and got in one request. */
+export interface CarriedBytes {
+  id: InstanceId;
+  tenant: string;
+  bytesIn: number;
+  bytesOut: number;
+}
+
 export class Traffic {
   /** What the ledger was not told of yet. */
   readonly uses = new NetworkUses();
@@ -37,6 +45,7 @@ export class Traffic {
   #hour = -1;
   #writing: Promise<void> = Promise.resolve();
   #timers: NodeJS.Timeout[] = [];
+  readonly #watchers = new Set<(carried: CarriedBytes) => void>();
 
   constructor(parts: TrafficParts) {
     this.#parts = parts;
@@ -55,8 +64,17 @@ export class Traffic {
     await this.flush().catch(() => {});
   }
 
+  /** Tells `watcher` of each request that was carried out. Returns the unsubscriber. */
+  onCarried(watcher: (carried: CarriedBytes) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
   /** `host`: scheme, host and port. */
   add(of: { id: InstanceId; tenant: string }, host: string, counts: Partial<HostUse>): void {
+    const { bytesIn = 0, bytesOut = 0 } = counts;
+    if (bytesIn + bytesOut > 0)
+      for (const watcher of this.#watchers) watcher({ id: of.id, tenant: of.tenant, bytesIn, bytesOut });
     const hour = this.hour();
     if (hour !== this.#hour) this.#hosts = new Map();
     this.#hour = hour;

@@ -11,6 +11,7 @@ import type { Agents } from '../copies/agents.ts';
 import type { Blueprints } from '../copies/blueprints.ts';
 import type { Repairs } from '../copies/repairs.ts';
 import type { Snapshots } from '../copies/snapshots.ts';
+import type { LoadSampler } from '../health/load/load-sampler.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { StorageHealth } from '../health/storage-health.ts';
 import type { UsageUpkeep } from '../health/usage-upkeep.ts';
@@ -45,6 +46,7 @@ import { type JobOperations, jobOperations } from './jobs.ts';
 import type { KeptLimits } from './kept-series.ts';
 import { type KeyOperations, keyOperations } from './keys.ts';
 import { type LedgerOperations, ledgerOperations } from './ledger.ts';
+import { type LoadOperations, loadOperations } from './load.ts';
 import { type MetricsOperations, metricsOperations } from './metrics.ts';
 import { type MomentOperations, momentOperations } from './moments.ts';
 import { type MoveOperations, moveOperations } from './moves.ts';
@@ -89,6 +91,7 @@ export interface Operations
     StorageOperations,
     BackupOperations,
     UsageOperations,
+    LoadOperations,
     PeopleOperations,
     ProfileOperations,
     WarningOperations,
@@ -141,6 +144,7 @@ export interface EngineParts {
   sourceParser: SourceParser;
   store: TenantStore | null;
   usage: Pick<UsageUpkeep, 'count'>;
+  load: Pick<LoadSampler, 'minutesOf' | 'samplesOf' | 'sinceMs' | 'top'>;
 }
 
 export function createOperations(parts: EngineParts): Operations {
@@ -169,6 +173,7 @@ export function createOperations(parts: EngineParts): Operations {
     ...storageOperations(parts),
     ...backupOperations(parts),
     ...usageOperations(parts),
+    ...loadOperations(parts),
     ...peopleOperations(parts),
     ...profileOperations(parts),
     ...warningOperations(parts),

@@ -42,7 +42,7 @@ import { executePlan } from './moves/run-plan.ts';
 import { suspendAll } from './moves/shutdown.ts';
 import { suspend } from './moves/suspend.ts';
 import { forgetChangedThresholds, pauseNow } from './moves/thermal.ts';
-import { flushActivity, type LadderRound, runLadderRound } from './moves/ticker.ts';
+import { flushActivity, type LadderRound, runLadderRound, weightOf } from './moves/ticker.ts';
 import { wake } from './moves/wake.ts';
 import { createPast, momentsFor } from './past.ts';
 import { BackgroundChecks } from './recovery/background-checks.ts';
@@ -272,6 +272,14 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     },
     get memoryByTenant() {
       return cpuAccounts.memory;
+    },
+    load: {
+      serving: () => cpuAccounts.serving(),
+      onUse: (watcher) => cpuAccounts.onUse(watcher),
+      diskBytes(id) {
+        const runtime = runtimes.peek(id);
+        return runtime === undefined ? null : (weightOf(engine, runtime) ?? null);
+      },
     },
     get callsRunning() {
       return runtimes.values().reduce((sum, runtime) => sum + runtime.calls, 0);

@@ -23,6 +23,7 @@ import type {
 } from '../workers/protocol/instance.ts';
 import type { Capability } from '../workers/protocol/policies.ts';
 import type { ShellJobHost } from '../workers/protocol/shell-jobs.ts';
+import type { LoadFeed } from './load-feed.ts';
 import type { WorkbookCall, WorkbookCallOptions, WorkbookCallOutcome } from './workbook-call.ts';
 
 /** Who or what asked for something: the ledger records it. */
@@ -328,6 +329,8 @@ export interface Sandboxes {
   readonly totalsByTenant: ReadonlyMap<string, { cpuSeconds: number; calls: number }>;
   /** Memory of the processes of each tenant that has some, in bytes. */
   readonly memoryByTenant: ReadonlyMap<string, number>;
+  /** What they take, as it is measured. */
+  readonly load: LoadFeed;
 
   /**
    * Settles every interrupted operation by looking at the files, and moves orphans to `orphans/`. Runs once, before

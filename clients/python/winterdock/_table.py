@@ -361,6 +361,24 @@ CALLS: Dict[str, CallLine] = {
     "server_usage": CallLine(
         "GET", "/api/usage", None, True, "json"
     ),
+    "instance_load": CallLine(
+        "GET", "/api/instances/:id/load", None, True, "json"
+    ),
+    "export_instance_load": CallLine(
+        "GET", "/api/instances/:id/load/export", None, True, "download"
+    ),
+    "tenant_load": CallLine(
+        "GET", "/api/tenants/:tenant/load", None, True, "json"
+    ),
+    "export_tenant_load": CallLine(
+        "GET", "/api/tenants/:tenant/load/export", None, True, "download"
+    ),
+    "server_load": CallLine(
+        "GET", "/api/load", None, True, "json"
+    ),
+    "export_server_load": CallLine(
+        "GET", "/api/load/export", None, True, "download"
+    ),
     "list_instance_events": CallLine(
         "GET", "/api/instances/:id/events", None, True, "page"
     ),

@@ -1004,6 +1004,30 @@ InstanceLife = TypedDict(
 )
 
 
+class InstanceLoadPointsItem(TypedDict):
+    time: int
+    measured_s: Optional[float]
+    cpu_s: float
+    memory_bytes: int
+    calls: int
+    bytes_in: Optional[int]
+    bytes_out: Optional[int]
+    disk_bytes: Optional[int]
+
+
+InstanceLoad = TypedDict(
+    "InstanceLoad",
+    {
+        "from": "int",
+        "to": "int",
+        "step": "int",
+        "made_of": "Literal['samples', 'minutes', 'hours']",
+        "samples_since": "int",
+        "points": "List[InstanceLoadPointsItem]",
+    },
+)
+
+
 class InstanceNetworkRulesItem(TypedDict):
     url: str
     methods: List[Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]]
@@ -1312,6 +1336,17 @@ class ListQuery(TypedDict, total=False):
     sort: Literal["updated", "-updated", "created", "-created", "name", "-name", "bytes", "-bytes"]
     limit: int
     cursor: str
+
+
+LoadQuery = TypedDict(
+    "LoadQuery",
+    {
+        "from": "int",
+        "to": "int",
+        "step": "int",
+    },
+    total=False,
+)
 
 
 class MakeBackupInput(TypedDict, total=False):
@@ -2678,6 +2713,52 @@ class _TerminalLineInputRequired(TypedDict):
 
 class TerminalLineInput(_TerminalLineInputRequired, total=False):
     language: Literal["shell", "js", "python"]
+
+
+class TopLoadPointsItem(TypedDict):
+    time: int
+    measured_s: Optional[float]
+    cpu_s: float
+    memory_bytes: int
+    calls: int
+    bytes_in: Optional[int]
+    bytes_out: Optional[int]
+    disk_bytes: Optional[int]
+
+
+class TopLoadTopItem(TypedDict):
+    name: str
+    cpu_s: float
+    memory_bytes: int
+    calls: int
+    bytes_in: int
+    bytes_out: int
+
+
+TopLoad = TypedDict(
+    "TopLoad",
+    {
+        "from": "int",
+        "to": "int",
+        "step": "int",
+        "made_of": "Literal['samples', 'minutes', 'hours']",
+        "samples_since": "int",
+        "points": "List[TopLoadPointsItem]",
+        "top": "List[TopLoadTopItem]",
+    },
+)
+
+
+TopLoadQuery = TypedDict(
+    "TopLoadQuery",
+    {
+        "from": "int",
+        "to": "int",
+        "step": "int",
+        "top": "int",
+    },
+    total=False,
+)
 
 
 class UndoRestoreInput(TypedDict, total=False):

@@ -14,6 +14,7 @@ import type { CpuQuota } from '../../registry/cpu-use.ts';
 import type { SandboxUse, TenantUse } from '../../registry/usage.ts';
 import type { InstanceProcess } from '../../workers/protocol/instance.ts';
 import type { CpuBudget, Engine } from '../engine.ts';
+import type { MeasuredUse } from '../load-feed.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 
 const MEASURE_EVERY_MS = 1000;
@@ -60,6 +61,7 @@ export class CpuAccounts implements CpuBudget {
   #isAnyoneExhausted = false;
   #cleanedOn: number | null = null;
   #timer: NodeJS.Timeout | null = null;
+  readonly #watchers = new Set<(use: MeasuredUse) => void>();
   readonly #unsubscribe: (() => void)[];
 
   constructor(engine: Pick<Engine, 'host' | 'registry' | 'clock' | 'config' | 'pool' | 'runtimes'>) {
@@ -86,6 +88,20 @@ export class CpuAccounts implements CpuBudget {
     const sums = new Map<string, number>();
     for (const { tenant, memoryBytes } of this.#accounts) sums.set(tenant, (sums.get(tenant) ?? 0) + memoryBytes);
     return sums;
+  }
+
+  /** Tells `watcher` of each use when it is measured. Returns the unsubscriber. */
+  onUse(watcher: (use: MeasuredUse) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  /** The sandboxes that have a process, with its memory when it was last measured. Counts their calls first. */
+  serving(): { id: InstanceId; tenant: string; memoryBytes: number }[] {
+    return [...this.#accounts].map(({ id, tenant, process }) => {
+      this.#takeCalls(this.#engine.runtimes.peek(id), tenant);
+      return { id, tenant, memoryBytes: this.#engine.pool.bytesOf(process) };
+    });
   }
 
   /** Begins to measure. */
@@ -179,7 +195,7 @@ export class CpuAccounts implements CpuBudget {
     account.memoryBytes = this.#engine.pool.bytesOf(account.process);
     if (took <= 0) return;
     const { id, tenant, memoryBytes } = account;
-    this.#add(id, tenant, { cpuSeconds: took, calls: 0, memoryBytes });
+    this.#took({ id, tenant, cpuSeconds: took, calls: 0, memoryBytes });
     this.#totalOf(tenant).cpuSeconds += took;
     const quota = this.#limited?.get(tenant);
     if (quota === undefined) return;
@@ -192,9 +208,14 @@ export class CpuAccounts implements CpuBudget {
     if (runtime === undefined || runtime.uncountedCalls === 0) return;
     const calls = runtime.uncountedCalls;
     runtime.uncountedCalls = 0;
-    this.#add(runtime.id, tenant, { cpuSeconds: 0, calls, memoryBytes: 0 });
+    this.#took({ id: runtime.id, tenant, cpuSeconds: 0, calls, memoryBytes: 0 });
     this.#totalOf(tenant).calls += calls;
     this.#engine.runtimes.drop(runtime);
+  }
+
+  #took(use: MeasuredUse): void {
+    this.#add(use.id, use.tenant, use);
+    for (const watcher of this.#watchers) watcher(use);
   }
 
   #add(id: InstanceId, tenant: string, { cpuSeconds, calls, memoryBytes }: Omit<Pending, 'tenant'>): void {

@@ -37,7 +37,7 @@ export interface LadderRound {
 }
 
 /** The most that the file of an active sandbox holds, with its log and writes under way; undefined without a file. */
-function weightOf(engine: Engine, runtime: SandboxRuntime): number | undefined {
+export function weightOf(engine: Engine, runtime: SandboxRuntime): number | undefined {
   const file = absolutePath(engine, livePath(runtime.id));
   const size = stampOf(file)?.size;
   if (size === undefined) return undefined;

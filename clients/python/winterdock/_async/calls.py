@@ -1333,6 +1333,68 @@ class AsyncCalls:
         """Shows the same of the whole server."""
         return cast("types.TenantUsage", await self._answer("server_usage", (), None, query, options))
 
+    async def instance_load(
+        self,
+        id: str,
+        query: Optional[types.LoadQuery] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.InstanceLoad:
+        """Shows what an instance takes while it takes it: processor seconds, memory, calls, bytes in and out,
+        disk. Each ten seconds of the last hour, each minute of the last day, each hour before. Steps in which
+        nothing was measured are left out. The samples of the last hour are in memory and lost when the server
+        stops.
+        """
+        return cast("types.InstanceLoad", await self._answer("instance_load", (id,), None, query, options))
+
+    async def export_instance_load(
+        self,
+        id: str,
+        query: Optional[types.LoadQuery] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> AsyncDownload:
+        """Downloads the points of the same as CSV."""
+        return cast("AsyncDownload", await self._answer("export_instance_load", (id,), None, query, options))
+
+    async def tenant_load(
+        self,
+        tenant: str,
+        query: Optional[types.TopLoadQuery] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.TopLoad:
+        """Shows the same of a tenant’s instances together, and which of them took the most."""
+        return cast("types.TopLoad", await self._answer("tenant_load", (tenant,), None, query, options))
+
+    async def export_tenant_load(
+        self,
+        tenant: str,
+        query: Optional[types.TopLoadQuery] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> AsyncDownload:
+        """Downloads the points of the same as CSV."""
+        return cast("AsyncDownload", await self._answer("export_tenant_load", (tenant,), None, query, options))
+
+    async def server_load(
+        self,
+        query: Optional[types.TopLoadQuery] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.TopLoad:
+        """Shows the same of all instances of this server together, and which tenants took the most."""
+        return cast("types.TopLoad", await self._answer("server_load", (), None, query, options))
+
+    async def export_server_load(
+        self,
+        query: Optional[types.TopLoadQuery] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> AsyncDownload:
+        """Downloads the points of the same as CSV."""
+        return cast("AsyncDownload", await self._answer("export_server_load", (), None, query, options))
+
     def list_instance_events(
         self,
         id: str,
