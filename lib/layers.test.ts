@@ -23,6 +23,7 @@ const LAYERS = [
   ['lib/guest/'],
   ['lib/workers/'],
   ['lib/sandboxes/'],
+  ['lib/hosts/'],
   ['lib/bundles/'],
   ['lib/copies/'],
   [

@@ -32,4 +32,14 @@ export const STEPS: readonly (() => readonly string[])[] = [
       WHERE deleted IS NULL AND moment_ms IS NOT NULL`,
     INSTANCES_CHANGED,
   ],
+  // What hosts say of themselves, and the renewals of their leases.
+  () => [
+    ...['url', 'capacity', 'version', 'labels', 'token', 'public_key'].map(
+      (name) => `ALTER TABLE hosts ADD COLUMN IF NOT EXISTS ${name} text COLLATE "C"`,
+    ),
+    ...['renewed_ms', 'lease_ms'].map((name) => `ALTER TABLE hosts ADD COLUMN IF NOT EXISTS ${name} bigint`),
+    ...['draining', 'renewals'].map(
+      (name) => `ALTER TABLE hosts ADD COLUMN IF NOT EXISTS ${name} bigint NOT NULL DEFAULT 0`,
+    ),
+  ],
 ];

@@ -28,6 +28,8 @@ const WITHOUT: Readonly<Record<string, string>> = {
 
 /** The machine's own key, which stays in the data folder. */
 const OF_MACHINE = 'users.key';
+/** The key of one host, which is in no backup: another one with it would be taken for that host. */
+const OF_HOST = 'host.key';
 
 type KeyFolders = Pick<Config, 'dataFolder' | 'keysFolder'>;
 
@@ -38,7 +40,7 @@ export function keyPath({ dataFolder, keysFolder }: KeyFolders, name: string): s
 
 /** Names of the key files of a server, in order. */
 export function keyFilesOf({ dataFolder, keysFolder }: KeyFolders): string[] {
-  const names = (folder: string) => readdirSync(folder).filter((name) => KEY_FILE.test(name));
+  const names = (folder: string) => readdirSync(folder).filter((name) => KEY_FILE.test(name) && name !== OF_HOST);
   const machine = names(dataFolder).filter((name) => name === OF_MACHINE);
   return [...names(keysFolder).filter((name) => name !== OF_MACHINE), ...machine].sort();
 }

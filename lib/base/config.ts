@@ -1,5 +1,4 @@
 /** Every setting, read from the environment and checked at start. */
-import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import {
@@ -8,6 +7,7 @@ import {
   DEFAULT_IDLE_TO_SUSPEND_SECONDS,
 } from '../lifecycle/ladder.ts';
 import { messageOf, WinterdockError } from './errors.ts';
+import { HOST_SETTINGS, type HostSettings, hostSettingsOf } from './host-settings.ts';
 import { machineMemory, sandboxMemoryShare } from './machine-memory.ts';
 import { parseRegistryUrl, type RegistryAddress, registryAddress } from './registry-url.ts';
 import { STORE_SETTINGS, type StoreSettings, storeMisfit, storeSettingsOf } from './store-settings.ts';
@@ -50,9 +50,6 @@ const registryUrl = z.string().transform((given, context) => {
     return z.NEVER;
   }
 });
-/** The name of this server among those of one registry. */
-const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/;
-const HOST_NAME_RULE = 'must be 1 to 100 letters, digits, dots and dashes, starting with a letter or digit';
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
 /**
@@ -83,7 +80,7 @@ const environmentSchema = z.object({
   PORT: integer(0, 65_535, 3000),
   HOST: text.default('127.0.0.1'),
   WB_PUBLIC_URL: httpUrl.optional(),
-  WB_HOST_NAME: z.string().regex(HOST_NAME, HOST_NAME_RULE).optional(),
+  ...HOST_SETTINGS,
   WB_DATA: text.default('./data'),
   WB_REGISTRY: registryUrl.optional(),
   WB_REGISTRY_POOL: integer(2, 200, 8),
@@ -150,6 +147,8 @@ export interface Config {
   publicUrl: string | null;
   /** The name of this server among those of one registry. */
   hostName: string;
+  /** What its row in the registry says of it. */
+  hostRow: HostSettings;
   /** Absolute path of the data folder. */
   dataFolder: string;
   /** Where the registry is. */
@@ -276,7 +275,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   return {
     port: env.PORT,
     host: env.HOST,
-    hostName: env.WB_HOST_NAME ?? machineName(),
+    ...hostSettingsOf(env),
     publicUrl: env.WB_PUBLIC_URL ? env.WB_PUBLIC_URL.replace(/\/+$/, '') : null,
     dataFolder,
     store: storeSettingsOf(env, environment),
@@ -338,14 +337,6 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     backupPassphrase: env.WB_BACKUP_PASSPHRASE ?? null,
     logLevel: env.WB_LOG,
   };
-}
-
-/** The name of the machine, without what a host's name may not have. */
-function machineName(): string {
-  const name = hostname()
-    .replaceAll(/[^A-Za-z0-9.-]/g, '-')
-    .slice(0, 100);
-  return HOST_NAME.test(name) ? name : 'host';
 }
 
 /** The Levenshtein distance of two names. */

@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type St
 import { join } from 'node:path';
 import { publicMessage } from './errors.ts';
 
-/** The keys that belong to a registry. `users.key` is none of them: it is the machine's. */
+/** The keys that belong to a registry. `users.key` and `host.key` are none of them: they are the machine's. */
 export const KEY_NAMES = ['auth', 'secrets', 'signing', 'admin'] as const;
 export type KeyName = (typeof KEY_NAMES)[number];
 

@@ -14,6 +14,7 @@ import { addCopyFilesCommand } from './commands/copy.ts';
 import { addEventCommands } from './commands/events.ts';
 import { addFileCommands } from './commands/files.ts';
 import { addGuestCommands } from './commands/guests.ts';
+import { addHostCommands } from './commands/hosts.ts';
 import { addInstanceCommands } from './commands/instances.ts';
 import { addJobCommands } from './commands/jobs.ts';
 import { addKeyCommands } from './commands/keys.ts';
@@ -94,6 +95,7 @@ ${exitCodeTable()}`,
   addKeyCommands(program);
   addPeopleCommands(program);
   addBackupCommands(program);
+  addHostCommands(program);
   addOperationCommands(program);
   addTerminalCommands(program);
   addLocalCommands(program);

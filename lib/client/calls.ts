@@ -52,6 +52,7 @@ import type {
   ForgettingStarted,
   FromMomentInput,
   Health,
+  Host,
   Imported,
   ImportQuery,
   Inspection,
@@ -732,6 +733,10 @@ export interface Calls {
   acknowledge(id: string, input?: AcknowledgeInput, options?: CallOptions): Promise<Attention>;
   /** Takes an acknowledgement back. */
   unacknowledge(id: string, options?: CallOptions): Promise<void>;
+  /** Lists the servers of the registry: what each says of itself, and its lease. */
+  listHosts(options?: CallOptions): Promise<Host[]>;
+  /** Shows one server of the registry. */
+  getHost(name: string, options?: CallOptions): Promise<Host>;
   /** Shows the global thresholds of the ladder. */
   getSettings(options?: CallOptions): Promise<Settings>;
   /** Changes the global thresholds of the ladder. */
@@ -1119,6 +1124,8 @@ export const CALLS = {
     query: false,
     answer: 'nothing',
   },
+  listHosts: { method: 'GET', path: '/api/hosts', body: null, query: false, answer: 'json' },
+  getHost: { method: 'GET', path: '/api/hosts/:name', body: null, query: false, answer: 'json' },
   getSettings: { method: 'GET', path: '/api/settings', body: null, query: false, answer: 'json' },
   patchSettings: { method: 'PATCH', path: '/api/settings', body: 'json', query: false, answer: 'json' },
   health: { method: 'GET', path: '/healthz', body: null, query: false, answer: 'json' },

@@ -72,6 +72,8 @@ const COMMANDS: Partial<Record<CallName, CommandLine>> = {
   attention: { words: 'attention list', options: { tenant: '--tenant' } },
   acknowledge: { words: 'attention ack', args: ['id'], options: { ...REASON, until: '--until' } },
   unacknowledge: { words: 'attention reopen', args: ['id'] },
+  listHosts: { words: 'hosts list' },
+  getHost: { words: 'hosts show', args: ['name'] },
   getInstance: { words: 'show', args: ['id'] },
   patchInstance: { words: 'set', args: ['id'], options: SANDBOX },
   deleteInstance: { words: 'delete', args: ['id'], options: REASON, always: ['--yes'] },

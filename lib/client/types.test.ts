@@ -57,6 +57,7 @@ import type {
   forgettingStartedSchema,
   fromMomentSchema,
   healthSchema,
+  hostSchema,
   importedSchema,
   importQuerySchema,
   inspectionSchema,
@@ -247,6 +248,7 @@ import type {
   ForgettingStarted,
   FromMomentInput,
   Health,
+  Host,
   Imported,
   ImportQuery,
   Inspection,
@@ -439,6 +441,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<ForgettingStarted>().toEqualTypeOf<z.output<typeof forgettingStartedSchema>>();
   expectTypeOf<FromMomentInput>().toEqualTypeOf<z.input<typeof fromMomentSchema>>();
   expectTypeOf<Health>().toEqualTypeOf<z.output<typeof healthSchema>>();
+  expectTypeOf<Host>().toEqualTypeOf<z.output<typeof hostSchema>>();
   expectTypeOf<ImportQuery>().toEqualTypeOf<z.input<typeof importQuerySchema>>();
   expectTypeOf<Imported>().toEqualTypeOf<z.output<typeof importedSchema>>();
   expectTypeOf<Inspection>().toEqualTypeOf<z.output<typeof inspectionSchema>>();

@@ -690,6 +690,34 @@ export type Health = {
   status: 'ok';
 };
 
+export type Host = {
+  name: string;
+  self: boolean;
+  term: number;
+  since: number;
+  /** Where other hosts reach it */
+  url: string | null;
+  version: string | null;
+  /** How many sandboxes may be awake at a time, and the memory of their processes */
+  capacity: {
+    active: number;
+    memory_bytes: number | null;
+  } | null;
+  labels: Record<string, string>;
+  /** Nothing new is placed on it */
+  draining: boolean;
+  /** A server holds the name, or has ended without handing it back */
+  held: boolean;
+  /** Length of its lease; null: it has none, because nobody else reaches the registry */
+  lease_ms: number | null;
+  /** How often its lease was renewed in all */
+  renewals: number;
+  /** Of the last renewal, by its own clock */
+  renewed: number | null;
+  /** Of its data folder, as a did:key */
+  public_key: string | null;
+};
+
 export type ImportQuery = {
   tenant: string;
   id?: string | undefined;

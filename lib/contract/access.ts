@@ -221,6 +221,8 @@ const TABLE = {
   restoreBackup: { roles: KEEPERS, about: 'everyone', contents: 'all' },
   backupSettings: { roles: KEEPERS, about: 'everyone' },
   putBackupSettings: { roles: ADMIN, about: 'everyone' },
+  listHosts: { roles: KEEPERS, about: 'everyone' },
+  getHost: { roles: KEEPERS, about: 'everyone' },
   nearQuotas: { roles: EVERYONE, about: 'list' },
   failingSchedules: { roles: EVERYONE, about: 'list' },
   diskRoom: { roles: KEEPERS, about: 'everyone' },

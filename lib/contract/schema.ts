@@ -336,6 +336,7 @@ export type Restored = Instance | RestoredMoment;
 
 export * from './schema/backups.ts';
 export * from './schema/copies.ts';
+export * from './schema/hosts.ts';
 export * from './schema/readiness.ts';
 export * from './schema/webhooks.ts';
 export * from './schema/workbooks.ts';

@@ -5,6 +5,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry as PromRegistry } from 'prom-client';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { HostLease } from '../hosts/host-lease.ts';
 import { STATES } from '../lifecycle/state-map.ts';
 import { FAULTS, type Source } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -14,6 +15,7 @@ import type { AttemptOutcome } from '../webhooks/courier.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 import { ASH_SOURCE, type AshSource, ashCounters } from './ash-metrics.ts';
 import { addBackupAge } from './backup-age.ts';
+import { addHostLease } from './host-lease.ts';
 import type { LoadSampler } from './load/load-sampler.ts';
 import { addLoadMetrics } from './load-metrics.ts';
 import type { RegistryTimes } from './registry-times.ts';
@@ -81,6 +83,8 @@ export function createMetrics(options: {
   replica: Pick<ReplicaHealth, 'lag' | 'whyAway' | 'spoolBytes'> | null;
   registryTimes: Pick<RegistryTimes, 'addTo'>;
   load: Pick<LoadSampler, 'size' | 'totals'>;
+  /** Null: nobody else reaches the registry. */
+  lease: Pick<HostLease, 'leftMs'> | null;
   /** Open streams of the ledger. */
   streams: () => number;
   /** Days that wake times are kept. */
@@ -101,6 +105,7 @@ export function createMetrics(options: {
   collectDefaultMetrics({ register: prom });
   options.registryTimes.addTo(prom);
   addLoadMetrics(options.load, registers);
+  if (options.lease !== null) addHostLease(registers, options.lease);
   addBackupAge(registers, { registry, clock });
   new Gauge({
     name: 'winterdock_instances',

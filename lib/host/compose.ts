@@ -41,10 +41,6 @@ import { createInstanceSerializer, eventOf, webhookDataOf } from '../operations/
 import { warmCount } from '../operations/warm-count.ts';
 import { createAddressPolicy } from '../outgoing/address-policy.ts';
 import { registryDriver } from '../registry/drivers.ts';
-import type { Registry } from '../registry/registry.ts';
-import { registryOfHost } from '../registry/registry-of-host.ts';
-import type { HostIdentity } from '../registry/types.ts';
-import { withAnswers } from '../registry/with-answers.ts';
 import { Runs } from '../runs/runs.ts';
 import { createSandboxes } from '../sandboxes/factory.ts';
 import { SignInPrefetch } from '../sandboxes/files/sign-in-prefetch.ts';
@@ -53,7 +49,6 @@ import { Scheduler } from '../schedules/scheduler.ts';
 import { SECRET_PURPOSE, Secrets } from '../secrets/secrets.ts';
 import { Terminals } from '../terminals/terminals.ts';
 import { WebhookCourier } from '../webhooks/courier.ts';
-import { withCurrentPlans } from '../workbooks/current-plans.ts';
 import { SourceParser } from '../workbooks/source-parser.ts';
 import { CpuGroups } from '../workers/cpu-groups.ts';
 import { endLeftoverWorkers } from '../workers/leftover-workers.ts';
@@ -64,7 +59,7 @@ import { createDrawers } from './drawers.ts';
 import { readExamples } from './examples.ts';
 import { createHelpers } from './helpers.ts';
 import type { Host, HostOptions } from './host.ts';
-import { openShippedRegistry } from './open-registry.ts';
+import { openAsHost } from './open-as-host.ts';
 import { createReadyCheck } from './ready-check.ts';
 import { createRegistryUpkeep } from './registry-upkeep.ts';
 import { createStoreParts } from './store-parts.ts';
@@ -86,11 +81,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
   await requireOwnRegistry({ ...places, drawers: localDrawers, ...(isAlone ? {} : { onlyOf: config.hostName }) });
   const keys = await requireOwnKeys(places);
   const sourceParser = new SourceParser();
-  const { opened, keeper, registryTimes } = await openShippedRegistry(driver, config);
-  const workbookStore = withCurrentPlans(opened.workbooks, { sources: sourceParser, log });
-  const term = await opened.hosts.begin(config.hostName, clock.now(), { alone: isAlone });
-  const host: HostIdentity = { name: config.hostName, term, isAlone };
-  const registry: Registry = registryOfHost(withAnswers({ ...opened, workbooks: workbookStore }), host);
+  const as = await openAsHost(driver, config, { clock, log, isAlone, sources: sourceParser });
+  const { registry, host, keeper, registryTimes } = as;
   const upgraded = await registry.storage.upgrade();
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
@@ -154,7 +146,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const load = new LoadSampler({ clock, log, registry, network, feed: sandboxes.load, dataFolder });
   const metrics = createMetrics({
     ...{ registry, pool, sandboxes, load, clock, log },
-    ...{ store: store.report, replica: store.replicaHealth, registryTimes },
+    ...{ store: store.report, replica: store.replicaHealth, registryTimes, lease: as.lease },
     streams: () => events.listeners,
     keepDays: config.usageKeepDays,
     ashNames: config.sessionApi,
@@ -295,6 +287,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
 
   const upkeep = createRegistryUpkeep({ clock, log, registry });
   const start = async (): Promise<void> => {
+    await as.begin();
     await endLeftoverWorkers(config.dataFolder);
     await readers.start();
     await claims.start();
@@ -361,6 +354,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     await ledger.stop();
     await claims.stop();
     await store.close();
+    await as.end();
     await registry.close();
   };
 

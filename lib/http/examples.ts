@@ -35,6 +35,7 @@ const TENANT = { tenant: 'acme' };
 const SECRET = { name: 'API_TOKEN' };
 const BACKUP = { id: 'id-of-a-backup' };
 const TROUBLE = { id: 'backup:none' };
+const HOST = { name: 'name-of-a-host' };
 const WEBHOOK = { id: 'id-of-a-webhook' };
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
@@ -157,6 +158,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   putBackupSettings: { body: { cron: '15 * * * *', keep: { hourly: 24, daily: 14, weekly: 8, monthly: 12 } } },
   acknowledge: { path: TROUBLE, body: { reason: 'the first backup is made tonight' } },
   unacknowledge: { path: TROUBLE },
+  getHost: { path: HOST },
   createBlueprint: { body: { name: EXAMPLE_ID, from_instance: EXAMPLE_ID } },
   cloneBlueprint: { body: { tenant: 'acme', count: 2, name: `Cloned from ${EXAMPLE_ID}` } },
   exportEvents: { query: { format: 'jsonl' } },

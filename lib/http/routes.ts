@@ -13,6 +13,7 @@ import { componentCallRoutes } from './routes/component-calls.ts';
 import { copyRoutes } from './routes/copies.ts';
 import { eventRoutes } from './routes/events.ts';
 import { guestRoutes } from './routes/guests.ts';
+import { hostRoutes } from './routes/hosts.ts';
 import { instanceRoutes } from './routes/instances.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { ledgerRoutes } from './routes/ledger.ts';
@@ -57,5 +58,6 @@ export const ROUTES: readonly Route[] = [
   ...storageRoutes,
   ...backupRoutes,
   ...attentionRoutes,
+  ...hostRoutes,
   ...systemRoutes,
 ];

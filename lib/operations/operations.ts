@@ -41,6 +41,7 @@ import { type CopyOperations, copyOperations } from './copies.ts';
 import { type EnvironmentOperations, environmentOperations } from './environments.ts';
 import { type FileOperations, fileOperations } from './files.ts';
 import { withHeldOperations } from './held-operations.ts';
+import { type HostOperations, hostOperations } from './hosts.ts';
 import { type InstanceOperations, instanceOperations } from './instances.ts';
 import { type JobOperations, jobOperations } from './jobs.ts';
 import type { KeptLimits } from './kept-series.ts';
@@ -90,6 +91,7 @@ export interface Operations
     MetricsOperations,
     StorageOperations,
     BackupOperations,
+    HostOperations,
     UsageOperations,
     LoadOperations,
     PeopleOperations,
@@ -114,6 +116,7 @@ export interface EngineParts {
       Config,
       | 'backupPassphrase'
       | 'dataFolder'
+      | 'hostName'
       | 'keysFolder'
       | 'maxActive'
       | 'maxCallMs'
@@ -172,6 +175,7 @@ export function createOperations(parts: EngineParts): Operations {
     ...metricsOperations(parts),
     ...storageOperations(parts),
     ...backupOperations(parts),
+    ...hostOperations(parts),
     ...usageOperations(parts),
     ...loadOperations(parts),
     ...peopleOperations(parts),

@@ -1,4 +1,48 @@
-/** The hosts of this registry, and their terms. */
+/** The hosts of this registry: their terms, what each says of itself, and the renewals of their leases. */
+
+/** What a host has room for. */
+export interface HostCapacity {
+  /** Sandboxes that may be awake at a time. */
+  active: number;
+  /** Memory of all their processes together, in bytes; null: no limit. */
+  memoryBytes: number | null;
+}
+
+/** What a host says of itself at its start. */
+export interface HostDetails {
+  /** Where other hosts reach it; null: not said. */
+  url: string | null;
+  capacity: HostCapacity;
+  version: string;
+  labels: Record<string, string>;
+  /** Length of its lease; null: it has none, because nobody else reaches this registry. */
+  leaseMs: number | null;
+  /** Random, of this start, which alone renews. Null with `leaseMs`. */
+  token: string | null;
+  /** The Ed25519 key of its data folder, as a `did:key`. Null with `leaseMs`. */
+  publicKey: string | null;
+}
+
+/** A host as its row says. What it never said is null. */
+export interface HostRecord {
+  name: string;
+  term: number;
+  /** Epoch milliseconds when the term began. */
+  sinceMs: number;
+  url: string | null;
+  capacity: HostCapacity | null;
+  version: string | null;
+  labels: Record<string, string> | null;
+  isDraining: boolean;
+  /** How often its lease was renewed in all. */
+  renewals: number;
+  /** Epoch milliseconds of the last renewal by the host's own clock: for people. */
+  renewedMs: number | null;
+  leaseMs: number | null;
+  /** Null: nobody holds the name. */
+  token: string | null;
+  publicKey: string | null;
+}
 
 export interface HostStore {
   /**
@@ -7,9 +51,33 @@ export interface HostStore {
    * host's is this one's. `nowMs` in epoch milliseconds.
    */
   begin(name: string, nowMs: number, options: { alone: boolean }): Promise<number>;
+  /** Records what a host that has begun says of itself. Writes nothing when the row says so already. */
+  describe(name: string, details: HostDetails): Promise<void>;
+  /** Renews the lease of the start with this token. False: the name is another's, or nobody's. One statement. */
+  renew(name: string, token: string, nowMs: number): Promise<boolean>;
+  /** The start with this token holds the name no more. Idempotent. */
+  giveBack(name: string, token: string): Promise<void>;
+  /** All of them, by name. */
+  list(): Promise<HostRecord[]>;
   /**
    * After a restore: no row is anybody's any more, and the next host to begin has a new term, which is later than
    * `after` too: that of a host which began after the moment that was restored.
    */
   endTerms(nowMs: number, after?: number): Promise<void>;
+}
+
+/** Whether a row says this already. */
+export function saysAlready(row: HostRecord, details: HostDetails): boolean {
+  const { url, capacity, version, labels, leaseMs, token, publicKey } = row;
+  const said: { [K in keyof HostDetails]: HostDetails[K] | null } = {
+    url,
+    capacity,
+    version,
+    labels,
+    leaseMs,
+    token,
+    publicKey,
+  };
+  const names = Object.keys(said) as (keyof HostDetails)[];
+  return names.every((name) => JSON.stringify(said[name]) === JSON.stringify(details[name]));
 }

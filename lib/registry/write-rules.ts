@@ -343,7 +343,14 @@ export const WRITE_RULES: WriteRules = {
     forget: REMOVES,
     ...reads('get', 'list', 'open'),
   },
-  hosts: { begin: { again: 'a host that is known keeps its term' }, endTerms: nothing },
+  hosts: {
+    begin: { again: 'a host that is known keeps its term' },
+    describe: SETS,
+    renew: { again: 'one more renewal tells the same' },
+    giveBack: REMOVES,
+    endTerms: nothing,
+    list: 'read',
+  },
   maintenance: {
     ping: SETS,
     recount: { again: 'what was made right stays so', differs: true },

@@ -517,6 +517,12 @@ CALLS: Dict[str, CallLine] = {
     "unacknowledge": CallLine(
         "DELETE", "/api/attention/:id/acknowledge", None, False, "nothing"
     ),
+    "list_hosts": CallLine(
+        "GET", "/api/hosts", None, False, "json"
+    ),
+    "get_host": CallLine(
+        "GET", "/api/hosts/:name", None, False, "json"
+    ),
     "get_settings": CallLine(
         "GET", "/api/settings", None, False, "json"
     ),

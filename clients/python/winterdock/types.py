@@ -765,6 +765,36 @@ class Health(TypedDict):
     status: Literal["ok"]
 
 
+class HostCapacity(TypedDict):
+    active: int
+    memory_bytes: Optional[int]
+
+
+class Host(TypedDict):
+    name: str
+    self: bool
+    term: int
+    since: int
+    #: Where other hosts reach it
+    url: Optional[str]
+    version: Optional[str]
+    #: How many sandboxes may be awake at a time, and the memory of their processes
+    capacity: Optional[HostCapacity]
+    labels: Dict[str, str]
+    #: Nothing new is placed on it
+    draining: bool
+    #: A server holds the name, or has ended without handing it back
+    held: bool
+    #: Length of its lease; null: it has none, because nobody else reaches the registry
+    lease_ms: Optional[int]
+    #: How often its lease was renewed in all
+    renewals: int
+    #: Of the last renewal, by its own clock
+    renewed: Optional[int]
+    #: Of its data folder, as a did:key
+    public_key: Optional[str]
+
+
 class _ImportQueryRequired(TypedDict):
     tenant: str
 

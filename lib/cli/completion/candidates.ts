@@ -120,6 +120,11 @@ const troubles: Source = async ({ connect, signal }) => {
   return list.map(({ id, says }) => ({ word: id, about: says.slice(0, 60) }));
 };
 
+const hosts: Source = async ({ connect, signal }) => {
+  const list = await connect().listHosts({ signal });
+  return list.map(({ name, version }) => ({ word: name, about: version ?? '' }));
+};
+
 const keys: Source = async ({ connect, signal }) => {
   const list = await connect().listKeys({ signal });
   return list.map(({ id, name, role }) => ({ word: id, about: `${name ?? ''}, ${role}` }));
@@ -181,6 +186,7 @@ const ARGUMENTS: Readonly<Record<string, Source | 'files' | null>> = {
   run: runs,
   schedule: schedules,
   backup: backups,
+  host: hosts,
   snapshot: snapshots,
   blueprint: blueprints,
   tenant: tenants,

@@ -1,14 +1,13 @@
 /** The hosts of this registry, and their terms. */
-import type { HostStore } from '../hosts.ts';
-import { hostStatements } from '../statements/hosts.ts';
+import { type HostStore, saysAlready } from '../hosts.ts';
+import { hostOf, hostStatements, NOBODY } from '../statements/hosts.ts';
 import type { PostgresDatabase } from './database.ts';
 
-/** The name in the row of a term that nobody has begun. */
-const NOBODY = '';
 const FIRST = 1;
 
 export function openHosts(database: PostgresDatabase): HostStore {
-  const { all, insert, removeOthers, takeOver, disown } = database.with(hostStatements);
+  const { all, list, describe, renew, giveBack, insert, removeOthers, takeOver, disown } =
+    database.with(hostStatements);
   return {
     async begin(host, nowMs, { alone }) {
       const known = await all().all();
@@ -24,6 +23,15 @@ export function openHosts(database: PostgresDatabase): HostStore {
         return next;
       });
     },
+    async describe(name, details) {
+      const row = (await list().all()).find((one) => one.name === name);
+      if (row === undefined || saysAlready(hostOf(row), details)) return;
+      await database.write(async () => void (await describe().run({ name, ...details })));
+    },
+    // Each is one statement, which compares and sets: a renewal waits for no transaction.
+    renew: async (name, token, renewedMs) => (await renew().run({ name, token, one: 1, renewedMs })).changes === 1,
+    giveBack: async (name, token) => void (await giveBack().run({ name, token })),
+    list: async () => (await list().all()).map(hostOf),
     async endTerms(nowMs, after = FIRST) {
       await database.write(async () => {
         // Without a row it had its first term before.

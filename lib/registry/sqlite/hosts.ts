@@ -1,15 +1,13 @@
 /** The hosts of this registry, and their terms. */
-import type { HostStore } from '../hosts.ts';
-import { hostStatements } from '../statements/hosts.ts';
+import { type HostStore, saysAlready } from '../hosts.ts';
+import { hostOf, hostStatements, NOBODY } from '../statements/hosts.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { SyncMethods } from './to-async.ts';
 
-/** The name in the row of a term that nobody has begun. */
-const NOBODY = '';
 const FIRST = 1;
 
 export function openHosts(database: RegistryDatabase): SyncMethods<HostStore> {
-  const { all, insert, removeOthers, takeOver, disown } = hostStatements(database);
+  const { all, list, describe, renew, giveBack, insert, removeOthers, takeOver, disown } = hostStatements(database);
   return {
     begin(host, nowMs, { alone }) {
       const known = all().all();
@@ -25,6 +23,17 @@ export function openHosts(database: RegistryDatabase): SyncMethods<HostStore> {
         return next;
       });
     },
+    describe(name, details) {
+      const row = list()
+        .all()
+        .find((one) => one.name === name);
+      if (row === undefined || saysAlready(hostOf(row), details)) return;
+      database.write(() => describe().run({ name, ...details }));
+    },
+    renew: (name, token, renewedMs) =>
+      database.writeWithoutSync(() => renew().run({ name, token, one: 1, renewedMs }).changes === 1),
+    giveBack: (name, token) => database.writeWithoutSync(() => void giveBack().run({ name, token })),
+    list: () => list().all().map(hostOf),
     endTerms(nowMs, after = FIRST) {
       database.write(() => {
         // Without a row it had its first term before.

@@ -1,12 +1,38 @@
 /** Statements over hosts and their terms. */
-import { and, desc, isNotNull, ne, placeholder } from '../../../db/drizzle.ts';
+import { and, asc, desc, eq, isNotNull, ne, placeholder } from '../../../db/drizzle.ts';
 import { hosts, instances } from '../../../db/schema.ts';
+import type { HostRecord } from '../hosts.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
+import { plusBound } from './raw.ts';
 import type { StatementMaker } from './statements.ts';
 
+/** The name in the row of a term that nobody has begun. */
+export const NOBODY = '';
+
 export function hostStatements(database: StatementMaker) {
-  const { name, term, sinceMs } = hosts;
-  const all = database.statement((queries) => queries.select().from(hosts).orderBy(desc(term)).prepare());
+  const { name, term, sinceMs, url, capacity, version, labels, renewals, leaseMs, token, publicKey } = hosts;
+  const all = database.statement((queries) =>
+    queries.select({ name, term, sinceMs }).from(hosts).orderBy(desc(term)).prepare(),
+  );
+  const list = database.statement((queries) =>
+    queries.select().from(hosts).where(ne(name, NOBODY)).orderBy(asc(name)).prepare(),
+  );
+  const describe = database.statement((queries) =>
+    queries
+      .update(hosts)
+      .set(boundColumns({ url, capacity, version, labels, leaseMs, token, publicKey }))
+      .where(eq(name, placeholder('name')))
+      .prepare(),
+  );
+  const IS_HELD = and(eq(name, placeholder('name')), eq(token, placeholder('token')));
+  const renew = database.statement((queries) =>
+    queries
+      .update(hosts)
+      .set({ renewals: plusBound(renewals, 'one'), renewedMs: boundValue('renewedMs') })
+      .where(IS_HELD)
+      .prepare(),
+  );
+  const giveBack = database.statement((queries) => queries.update(hosts).set({ token: null }).where(IS_HELD).prepare());
   const insert = database.statement((queries) =>
     queries
       .insert(hosts)
@@ -36,9 +62,18 @@ export function hostStatements(database: StatementMaker) {
   );
   return {
     all,
+    list,
+    describe,
+    renew,
+    giveBack,
     insert,
     removeOthers,
     takeOver,
     disown,
   };
+}
+
+/** A row as a host. */
+export function hostOf({ draining, ...row }: typeof hosts.$inferSelect): HostRecord {
+  return { ...row, isDraining: draining === 1 };
 }

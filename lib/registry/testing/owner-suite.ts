@@ -1,6 +1,7 @@
 /** What every registry guarantees of owners: tokens in every compare-and-set, hosts and their terms. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
+import type { HostDetails } from '../hosts.ts';
 import type { Registry } from '../registry.ts';
 import type { RowOwner } from '../types.ts';
 import { entry, FILE, intent, makeInstance, type RegistryUnderTest, START, transitionTo } from './fixtures.ts';
@@ -146,6 +147,54 @@ export function ownerSuite(driver: RegistryUnderTest): void {
     expect(await alone()).toBe(8);
     await registry.hosts.endTerms(START * 1000, 3);
     expect(await alone()).toBe(9);
+  });
+
+  test('a host says what it is, and only the start that holds its name renews and hands back', async () => {
+    const { hosts } = registry;
+    const details: HostDetails = {
+      url: 'http://10.0.0.5:3000',
+      capacity: { active: 20, memoryBytes: null },
+      version: '1.2.3',
+      labels: { zone: 'a' },
+      leaseMs: 10_000,
+      token: 'of one start',
+      publicKey: 'did:key:z6Mk',
+    };
+    expect(await hosts.list()).toEqual([]);
+    // A host that has not begun has no row to describe.
+    await hosts.describe('one', details);
+    expect(await hosts.renew('one', 'of one start', 1)).toBe(false);
+    await hosts.begin('two', START * 1000, { alone: false });
+    await hosts.begin('one', START * 1000, { alone: false });
+    await hosts.describe('one', details);
+    const row = { name: 'one', term: 2, sinceMs: START * 1000, isDraining: false, renewals: 0, renewedMs: null };
+    const [one, two] = await hosts.list();
+    expect(one).toEqual({ ...row, ...details });
+    expect(two).toMatchObject({ name: 'two', term: 1, version: null, capacity: null, labels: null, token: null });
+
+    expect(await hosts.renew('one', 'of one start', 5000)).toBe(true);
+    expect(await hosts.renew('one', 'of one start', 4000)).toBe(true);
+    for (const [name, token] of [
+      ['one', 'of another'],
+      ['two', 'of one start'],
+      ['three', 'of one start'],
+    ] as const)
+      expect([name, await hosts.renew(name, token, 6000)]).toEqual([name, false]);
+    expect((await hosts.list())[0]).toMatchObject({ renewals: 2, renewedMs: 4000 });
+
+    // The next start of the name: renewals are counted on, and the former start has lost it.
+    await hosts.describe('one', { ...details, version: '1.2.4', token: 'of the next', labels: {} });
+    expect(await hosts.renew('one', 'of one start', 7000)).toBe(false);
+    await hosts.giveBack('one', 'of one start');
+    expect((await hosts.list())[0]).toMatchObject({ version: '1.2.4', token: 'of the next', renewals: 2, labels: {} });
+    expect(await hosts.renew('one', 'of the next', 7000)).toBe(true);
+    await hosts.giveBack('one', 'of the next');
+    await hosts.giveBack('one', 'of the next');
+    expect((await hosts.list())[0]).toMatchObject({ token: null, renewals: 3, renewedMs: 7000 });
+    expect(await hosts.renew('one', 'of the next', 8000)).toBe(false);
+    // A term that nobody has begun is no host.
+    await hosts.endTerms(START * 1000);
+    expect(await hosts.list()).toEqual([]);
   });
 
   test('a registry whose host was not known before its restore begins with term 2', async () => {

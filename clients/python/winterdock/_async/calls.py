@@ -1835,6 +1835,23 @@ class AsyncCalls:
         """Takes an acknowledgement back."""
         await self._answer("unacknowledge", (id,), None, None, options)
 
+    async def list_hosts(
+        self,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> List[types.Host]:
+        """Lists the servers of the registry: what each says of itself, and its lease."""
+        return cast("List[types.Host]", await self._answer("list_hosts", (), None, None, options))
+
+    async def get_host(
+        self,
+        name: str,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Host:
+        """Shows one server of the registry."""
+        return cast("types.Host", await self._answer("get_host", (name,), None, None, options))
+
     async def get_settings(
         self,
         *,

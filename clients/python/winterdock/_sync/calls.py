@@ -1837,6 +1837,23 @@ class Calls:
         """Takes an acknowledgement back."""
         self._answer("unacknowledge", (id,), None, None, options)
 
+    def list_hosts(
+        self,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> List[types.Host]:
+        """Lists the servers of the registry: what each says of itself, and its lease."""
+        return cast("List[types.Host]", self._answer("list_hosts", (), None, None, options))
+
+    def get_host(
+        self,
+        name: str,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Host:
+        """Shows one server of the registry."""
+        return cast("types.Host", self._answer("get_host", (name,), None, None, options))
+
     def get_settings(
         self,
         *,

@@ -1,0 +1,66 @@
+/**
+ * Opens the registry for one host: its name, its term, and the lease that it renews where others reach the registry
+ * too.
+ */
+import { join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import type { Logger } from '../base/log.ts';
+import { readOrMakeSecretFile } from '../base/secret-file.ts';
+import { newSigningKey, signerOf } from '../base/signing.ts';
+import type { RegistryTimes } from '../health/registry-times.ts';
+import { HostLease } from '../hosts/host-lease.ts';
+import type { RegistryDriver } from '../registry/driver.ts';
+import type { Registry } from '../registry/registry.ts';
+import { registryOfHost } from '../registry/registry-of-host.ts';
+import type { HostIdentity } from '../registry/types.ts';
+import { withAnswers } from '../registry/with-answers.ts';
+import type { ShippedRegistry } from '../replication/shipped-registry.ts';
+import { withCurrentPlans } from '../workbooks/current-plans.ts';
+import type { SourceParser } from '../workbooks/source-parser.ts';
+import { openShippedRegistry } from './open-registry.ts';
+
+/** The key of this data folder among the hosts of its registry. It is in no backup: a copy would be the same host. */
+const KEY_FILE = 'host.key';
+
+interface OpenedAsHost {
+  registry: Registry;
+  keeper: ShippedRegistry | null;
+  registryTimes: RegistryTimes;
+  host: HostIdentity;
+  /** Null where the registry is a file, which nobody else reaches. */
+  lease: HostLease | null;
+  /** Says in the registry what this host is. To be called before it does anything. */
+  begin(): Promise<void>;
+  /** Gives the name back. To be called when nothing acts any more, before the registry is closed. */
+  end(): Promise<void>;
+}
+
+/** `isAlone`: no other host uses the registry, because it is locked. */
+export async function openAsHost(
+  driver: RegistryDriver,
+  config: Config,
+  { clock, log, isAlone, sources }: { clock: Clock; log: Logger; isAlone: boolean; sources: SourceParser },
+): Promise<OpenedAsHost> {
+  const { opened, keeper, registryTimes } = await openShippedRegistry(driver, config);
+  const workbooks = withCurrentPlans(opened.workbooks, { sources, log });
+  const { hostName: name, hostRow } = config;
+  const term = await opened.hosts.begin(name, clock.now(), { alone: isAlone });
+  const host: HostIdentity = { name, term, isAlone };
+  const registry: Registry = registryOfHost(withAnswers({ ...opened, workbooks }), host);
+  const { url, labels, leaseMs } = hostRow;
+  const capacity = { active: config.maxActive, memoryBytes: config.memoryBytes };
+  const said = { url, labels, capacity, version: packageJson.version };
+  if (config.registry.driver !== 'postgres') {
+    const details = { ...said, leaseMs: null, token: null, publicKey: null };
+    const begin = () => registry.hosts.describe(name, details);
+    return { registry, keeper, registryTimes, host, lease: null, begin, end: async () => undefined };
+  }
+  const path = join(config.dataFolder, KEY_FILE);
+  const publicKey = signerOf(readOrMakeSecretFile(path, newSigningKey), path).issuer;
+  const details = { ...said, leaseMs, publicKey };
+  const lease = new HostLease({ hosts: opened.hosts, name, details, clock, log });
+  const begin = () => lease.start();
+  return { registry, keeper, registryTimes, host, lease, begin, end: () => lease.stop() };
+}

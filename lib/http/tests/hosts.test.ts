@@ -1,0 +1,147 @@
+/** The hosts of a registry over the API: of one that is a file, and of one that others reach too. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import packageJson from '../../../package.json' with { type: 'json' };
+import type { HostAnswer } from '../../contract/schema.ts';
+import { connect } from '../../registry/postgres/connect.ts';
+import { administer, newDatabase } from '../../registry/testing/postgres-driver.ts';
+import { HAS_POSTGRES } from '../../registry/testing/postgres-server.ts';
+import { startServer, type TestServer } from '../../testing/server.ts';
+
+const DATABASE = 'hosts_of_api';
+const LEASE_MS = 3000;
+const WAIT = { timeout: 60_000 };
+
+let root: string;
+let server: TestServer | null;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'winterdock-hosts-'));
+  server = null;
+});
+afterEach(async () => {
+  await server?.stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const NAMED = { WB_HOST_NAME: 'one', WB_MAX_ACTIVE: '7', WB_MEMORY: '0' };
+
+async function start(settings: Record<string, string> = {}, folder = 'data'): Promise<TestServer> {
+  server = await startServer({ folder: join(root, folder), settings: { ...NAMED, ...settings } });
+  return server;
+}
+
+async function hostsOf({ call }: TestServer): Promise<HostAnswer[]> {
+  const { status, json } = await call<HostAnswer[]>('GET', '/api/hosts');
+  expect(status).toBe(200);
+  return json;
+}
+
+const leaseOf = async ({ call }: TestServer) =>
+  /^winterdock_host_lease_seconds (\S+)$/m.exec((await call('GET', '/metrics')).text)?.[1] ?? null;
+
+/** The registry of these tests is a file unless they say otherwise. */
+const file = () => ({ WB_REGISTRY: join(root, 'data', 'registry.sqlite') });
+
+test('a server with its registry in a file is its only host, without a lease, a key or a renewal', async () => {
+  const labelled = { ...file(), WB_HOST_URL: 'http://10.0.0.5:3000/', WB_HOST_LABELS: 'zone=a, disk=fast' };
+  const first = await start(labelled);
+  const one = {
+    name: 'one',
+    self: true,
+    term: 1,
+    since: expect.any(Number),
+    url: 'http://10.0.0.5:3000',
+    version: packageJson.version,
+    capacity: { active: 7, memory_bytes: null },
+    labels: { zone: 'a', disk: 'fast' },
+    draining: false,
+    held: true,
+    lease_ms: null,
+    renewals: 0,
+    renewed: null,
+    public_key: null,
+  };
+  expect(await hostsOf(first)).toEqual([one]);
+  expect((await first.call('GET', '/api/hosts/one')).json).toEqual(one);
+  expect((await first.call('GET', '/api/hosts/two')).json).toMatchObject({ status: 404, code: 'not_found' });
+  expect(await leaseOf(first)).toBeNull();
+  expect(existsSync(join(root, 'data', 'host.key'))).toBe(false);
+  await first.stop();
+  // Another name is another host, and the former one is gone: nobody else uses the registry.
+  const renamed = await start({ ...file(), WB_HOST_NAME: 'two' });
+  expect(await hostsOf(renamed)).toEqual([{ ...one, name: 'two', term: 2, url: null, labels: {} }]);
+});
+
+test('only whoever keeps the whole dock sees its hosts', async () => {
+  const { call, url } = await start(file());
+  for (const [role, status] of [
+    ['admin', 200],
+    ['operator', 200],
+    ['support', 403],
+    ['viewer', 403],
+  ] as const) {
+    const { json } = await call<{ key: string }>('POST', '/api/keys', { name: role, role });
+    for (const path of ['/api/hosts', '/api/hosts/one']) {
+      const answer = await fetch(url + path, { headers: { authorization: `Bearer ${json.key}` } });
+      expect([role, path, answer.status]).toEqual([role, path, status]);
+    }
+  }
+  expect((await fetch(`${url}/api/hosts`)).status).toBe(401);
+});
+
+test.each([
+  ['WB_HOST_URL', 'http://10.0.0.5:3000/path', 'must be an origin'],
+  ['WB_HOST_URL', 'http://me:word@10.0.0.5', 'must be an origin'],
+  ['WB_HOST_LEASE_MS', '999', 'from 1000 to 600000'],
+  ['WB_HOST_LABELS', 'zone', 'must be at most 32 labels'],
+])('%s=%s is refused', async (name, value, says) => {
+  await expect(start({ ...file(), [name]: value })).rejects.toThrow(says);
+});
+
+test.skipIf(!HAS_POSTGRES)(
+  'a server whose registry is on Postgres renews its lease, and hands its name back',
+  async () => {
+    const address = await newDatabase(DATABASE);
+    const settings = {
+      WB_REGISTRY: `postgres://${address.user}@127.0.0.1:${address.hosts[0]?.port}/${DATABASE}`,
+      WB_HOST_LEASE_MS: String(LEASE_MS),
+      WB_KEYS: join(root, 'data'),
+    };
+    mkdirSync(join(root, 'data'));
+    const tokens = async () => {
+      const sql = await connect(address);
+      const rows = await sql.unsafe('select name, token from winterdock.hosts').values();
+      await sql.end();
+      return rows as unknown as unknown[][];
+    };
+    try {
+      const first = await start(settings);
+      const [host] = await hostsOf(first);
+      expect(host).toMatchObject({ name: 'one', self: true, term: 1, held: true, lease_ms: LEASE_MS });
+      expect(host?.public_key).toMatch(/^did:key:z6Mk/);
+      const renewals = host?.renewals ?? 0;
+      await expect.poll(async () => (await hostsOf(first))[0]?.renewals, WAIT).toBeGreaterThan(renewals + 2);
+      expect(Number(await leaseOf(first))).toBeGreaterThan(0);
+      expect(Number(await leaseOf(first))).toBeLessThanOrEqual((LEASE_MS * 0.7) / 1000);
+      expect(statSync(join(root, 'data', 'host.key')).mode & 0o777).toBe(0o600);
+      await first.stop();
+      expect(await tokens()).toEqual([['one', null]]);
+
+      // The same data folder is the same host: its key stays, its renewals are counted on.
+      const again = await start(settings);
+      const [same] = await hostsOf(again);
+      expect(same).toMatchObject({ name: 'one', term: 1, public_key: host?.public_key });
+      expect(same?.renewals).toBeGreaterThan(renewals);
+      await again.stop();
+      const elsewhere = await start({ ...settings, WB_HOST_NAME: 'two' }, 'elsewhere');
+      const [other] = await hostsOf(elsewhere);
+      expect(other).toMatchObject({ name: 'two', term: 2 });
+      expect(other?.public_key).not.toBe(host?.public_key);
+    } finally {
+      await server?.stop();
+      await administer(`drop database if exists ${DATABASE} with (force)`);
+    }
+  },
+);
