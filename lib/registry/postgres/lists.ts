@@ -4,7 +4,7 @@
  * read by its own entries, which have the sort keys too, and those of a text are told by its runs of bytes
  * (db/postgres/texts.ts). Rows without a name sort last, as their key says (db/postgres/tables.ts).
  */
-import type { SQL } from 'drizzle-orm';
+import type { Placeholder, SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { and, asc, count, desc, eq, gte, lte, ne, placeholder, type Queries, sql } from '../../../db/drizzle.ts';
 import { instances, labels } from '../../../db/schema.ts';
@@ -20,7 +20,7 @@ import {
   type NormalFilter,
   normalizeFilter,
 } from '../statements/list-filter.ts';
-import { inBoundList, pastPosition, rowid } from '../statements/raw.ts';
+import { inBoundList, pastPosition, rowid, unplanned } from '../statements/raw.ts';
 import type { InstanceRow, RowCount, RowPage } from '../types.ts';
 import type { InstanceCounts } from './counts.ts';
 import type { PostgresDatabase } from './database.ts';
@@ -184,8 +184,10 @@ function select(queries: Queries, wanted: Wanted, fields: Record<string, unknown
   const criteria = Object.keys(filter) as Criterion[];
   const ofEntry = hasLabel(wanted) ? criteria.filter((criterion) => ENTRIES[criterion] !== undefined) : [];
   const ofRow = criteria.filter((criterion) => !ofEntry.includes(criterion));
+  // What entries say by themselves is read in their order whatever is asked for.
+  const bound = ofRow.length > 0 ? placeholder : unplanned;
   const conditions = and(
-    ...ofEntry.map((criterion) => ENTRIES[criterion]?.()),
+    ...ofEntry.map((criterion) => ENTRIES[criterion]?.(bound)),
     ...ofRow.map((criterion) => conditionOf(queries, filter, criterion)),
     filter.patterns === undefined || filter.deleted ? undefined : hasGrams(wanted, filter.patterns.length),
     tenants === undefined ? undefined : inBoundList((hasLabel(wanted) ? labels : instances).tenant, 'among'),
@@ -199,15 +201,18 @@ function select(queries: Queries, wanted: Wanted, fields: Record<string, unknown
   return entries.where(conditions);
 }
 
+/** How the value of a criterion is bound. */
+type Bound = (name: string, type: 'bigint' | 'text') => SQL | Placeholder;
+
 /** What the entry of a label says of a criterion by itself. */
-const ENTRIES: Partial<Record<Criterion, () => SQL | undefined>> = {
+const ENTRIES: Partial<Record<Criterion, (bound: Bound) => SQL | undefined>> = {
   deleted: () => undefined,
-  label: () => and(eq(labels.key, placeholder('labelKey')), eq(labels.value, placeholder('labelValue'))),
-  tenant: () => eq(labels.tenant, placeholder('tenant')),
-  state: () => eq(labels.state, placeholder('state')),
-  notState: () => ne(labels.state, placeholder('notState')),
-  since: () => gte(labels.updated, placeholder('since')),
-  until: () => lte(labels.updated, placeholder('until')),
+  label: (bound) => and(eq(labels.key, bound('labelKey', 'text')), eq(labels.value, bound('labelValue', 'text'))),
+  tenant: (bound) => eq(labels.tenant, bound('tenant', 'text')),
+  state: (bound) => eq(labels.state, bound('state', 'text')),
+  notState: (bound) => ne(labels.state, bound('notState', 'text')),
+  since: (bound) => gte(labels.updated, bound('since', 'bigint')),
+  until: (bound) => lte(labels.updated, bound('until', 'bigint')),
 };
 
 /** True for a row that has all runs of bytes of the bound patterns. */

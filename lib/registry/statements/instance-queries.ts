@@ -21,7 +21,7 @@ import { instances, settings } from '../../../db/schema.ts';
 import { STATES } from '../../lifecycle/state-map.ts';
 import { boundValue } from './bound-values.ts';
 import { INSTANCE_COLUMNS } from './instance-rows.ts';
-import { IS_IN_STORE, IS_UPLOAD_DUE, pastPosition, selectBy, sumOfMember } from './raw.ts';
+import { IS_IN_STORE, IS_UPLOAD_DUE, pastPosition, selectBy, sumOfMember, unplanned } from './raw.ts';
 import type { StatementMaker } from './statements.ts';
 
 const LIVING = STATES.filter((state) => state !== 'deleted');
@@ -52,15 +52,15 @@ export function instanceStatements(database: StatementMaker) {
         selectBy(queries, { ...INSTANCE_COLUMNS, dueAt: instances.dueAt }, instances, index)
           .where(
             and(
-              lte(instances.dueAt, placeholder('until')),
+              lte(instances.dueAt, unplanned('until', 'bigint')),
               isNotNull(instances.dueAt),
               isNull(instances.pending),
-              ofTenant ? eq(tenant, placeholder('tenant')) : undefined,
+              ofTenant ? eq(tenant, unplanned('tenant', 'text')) : undefined,
               whose(host),
             ),
           )
           .orderBy(asc(instances.dueAt))
-          .limit(placeholder('limit'))
+          .limit(unplanned('limit', 'bigint') as unknown as number)
           .prepare(),
       );
     },

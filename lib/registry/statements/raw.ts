@@ -84,6 +84,15 @@ export function pastPosition(
   });
 }
 
+/**
+ * A bound value that Postgres does not plan by. For any moment it expects a third of the rows to be due, and for the
+ * moment that is asked for none: so it would plan each time anew, which takes longer than to look.
+ */
+export function unplanned(name: string, type: 'bigint' | 'text'): SQL {
+  const bound = sql.placeholder(name);
+  return perDialect({ sqlite: sql`${bound}`, postgres: sql`(select cast(${bound} as ${sql.raw(type)}))` });
+}
+
 /** A text column, or this constant where it is null. */
 export function textOr(column: SQLiteColumn, constant: string): SQL<string> {
   return sql<string>`coalesce(${column}, ${constant})`.inlineParams();
