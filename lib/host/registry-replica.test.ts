@@ -14,10 +14,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { REGISTRY_ID } from '../replication/names/replica-names.ts';
 import {
   openStage,
   type RegistryStage,
@@ -148,6 +149,29 @@ test('a clean close and a start go on with the series, and the file has the byte
   expect(allSeries()).toHaveLength(1);
   expect((await rebuilt(folder)).equals(wholeNow(folder))).toBe(true);
   expect(rowsIn(await rebuilt(folder))).toContain('last');
+});
+
+test('a start that is slow goes on with the series of which the last segment was left in the spool', async () => {
+  stage = await openStage(folder);
+  await writeRow(stage.registry, 'a');
+  await stage.keeper.flush();
+  await stage.keeper.stop();
+  await stage.uploads.stop();
+  // The close cuts it, and the store does not get it.
+  await writeRow(stage.registry, 'last');
+  await stage.stop();
+  let left = 0;
+  stage = await openStage(folder, {
+    async prepared(uploads) {
+      await pause(1000);
+      left = uploads.waiting(REGISTRY_ID).length;
+    },
+  });
+  expect(left).toBe(1);
+  await writeRow(stage.registry, 'next');
+  await stage.keeper.flush();
+  expect(allSeries()).toHaveLength(1);
+  expect((await rebuilt(folder)).equals(wholeNow(folder))).toBe(true);
 });
 
 test('a file that somebody else wrote to between begins a new series', async () => {

@@ -96,11 +96,12 @@ export class Replicator implements ReplicaOfFiles {
   /** Reads where replicas end, and what an earlier process left in the spool. Before any sandbox wakes. */
   async prepare(): Promise<void> {
     await makeFolder(this.#spool);
-    for (const segment of await tidySpools(this.#spool)) this.#uploads.add(segment);
+    this.#uploads.left(await tidySpools(this.#spool));
     await this.#resting.open();
   }
 
   start(): void {
+    this.#uploads.begin();
     this.#open.start();
   }
 

@@ -43,7 +43,14 @@ const bucketIn = (folder: string) => join(folder, 'bucket');
 /** Opens the registry in a folder (absolute) and ships it. */
 export async function openStage(
   folder: string,
-  { spoolBytes = 2 ** 30, cutBase }: Partial<Pick<ShippedRegistryParts, 'spoolBytes' | 'cutBase'>> = {},
+  {
+    spoolBytes = 2 ** 30,
+    cutBase,
+    prepared = async () => undefined,
+  }: Partial<Pick<ShippedRegistryParts, 'spoolBytes' | 'cutBase'>> & {
+    /** Runs after the spool was read, before the registry is shipped. */
+    prepared?: (uploads: SegmentUploads) => Promise<unknown>;
+  } = {},
 ): Promise<RegistryStage> {
   const dataFolder = join(folder, 'data');
   const cacheFolder = join(folder, 'cache');
@@ -56,9 +63,10 @@ export async function openStage(
   const uploads = new SegmentUploads({ store, log, isBack: () => canUse(store) });
   const spool = join(dataFolder, 'replica', 'spool', REGISTRY_ID);
   for (const found of await spooledSegments(spool, REGISTRY_ID)) {
-    if ('segment' in found) uploads.add(found.segment);
+    if ('segment' in found) uploads.left([found.segment]);
     else rmSync(found.broken, { recursive: true });
   }
+  await prepared(uploads);
   const cutter = new Cutter();
   const parts = { config: { dataFolder, cacheFolder }, states: walls.states, log };
   await keeper.start({
@@ -66,6 +74,7 @@ export async function openStage(
     onGap: () => undefined,
     cutBase: cutBase ?? ((request, signal) => cutRegistryBase(parts, request, signal)),
   });
+  uploads.begin();
   return {
     registry,
     keeper,

@@ -126,11 +126,28 @@ export class SegmentUploads {
     this.#listeners.add(listener);
   }
 
-  add(segment: SpooledSegment): void {
+  /**
+   * Takes what an earlier process left in the spool, the oldest first. It is sent from `begin` or the first `add` on:
+   * first it is compared with where each replica ends, which nobody can once the store has it.
+   */
+  left(segments: readonly SpooledSegment[]): void {
+    for (const segment of segments) this.#wait(segment);
+  }
+
+  /** Sends what was left. */
+  begin(): void {
+    this.#begin();
+  }
+
+  #wait(segment: SpooledSegment): void {
     const list = this.#waiting.get(segment.id);
     if (list === undefined) this.#waiting.set(segment.id, [segment]);
     else list.push(segment);
     this.#bytes += segment.bytes;
+  }
+
+  add(segment: SpooledSegment): void {
+    this.#wait(segment);
     const tenant = this.#tenantOf(segment.id);
     if (tenant === null) this.#begin();
     else this.#gather(tenant);
