@@ -16,6 +16,7 @@ const PROGRAMS = [
   'lib/cli/main.ts',
   'lib/front/server.ts',
   'lib/keys/testing/victim.ts',
+  'lib/registry/testing/make-database.ts',
   'lib/runs/testing/victim.ts',
   'lib/schedules/testing/victim.ts',
   'lib/sandboxes/testing/restore-victim.ts',

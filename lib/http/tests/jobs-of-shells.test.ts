@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const run = async (command: string, id = 'one', timeout_ms = 30_000): Promise<ExecAnswer> =>
+const run = async (command: string, id = 'one', timeout_ms = 240_000): Promise<ExecAnswer> =>
   (await server.call<ExecAnswer>('POST', `/api/instances/${id}/exec`, { command, timeout_ms })).json;
 const runsOf = async (id = 'one') => (await server.call<SandboxRun[]>('GET', `/api/instances/${id}/runs`)).json;
 
@@ -184,7 +184,7 @@ describe('what a script asks of its jobs', () => {
     const slow = await run(`${waits}; touch go; while kill -0 $slow 2>/dev/null; do sleep 0.05; done; wait`, 'two');
     expect(slow.stdout).toBe('quick\nslow\n');
     const often = 'true & wait -n\n'.repeat(70);
-    const many = await run(`sleep 50 & endless=$!\n${often}kill $endless; echo on`, 'two');
+    const many = await run(`sleep 500 & endless=$!\n${often}kill $endless; echo on`, 'two');
     expect([many.stdout, many.stderr]).toEqual(['on\n', '']);
   });
 
@@ -203,7 +203,7 @@ describe('what a script asks of its jobs', () => {
   });
 
   test('one that runs is not forgotten for those that came and went after it', async () => {
-    const begun = await run('sleep 50 & echo $!', 'two');
+    const begun = await run('sleep 500 & echo $!', 'two');
     for (let round = 0; round < 2; round += 1) await run('true & wait $!\n'.repeat(55), 'two');
     expect((await run('jobs -p', 'two')).stdout).toBe(begun.stdout);
     expect(await run(`kill ${begun.stdout}`, 'two')).toMatchObject({ stderr: '', exit_code: 0 });
@@ -223,7 +223,7 @@ test('what only looks like `&` is none, and signals that a run has not are named
 });
 
 test('a build runs longer than a call may, beside calls that are ended at their time', async () => {
-  await run('true', 'bare');
+  await run('true', 'bare', 30_000);
   const quick = await run('while :; do :; done', 'bare', 700);
   expect(quick).toMatchObject({ timed_out: true, exit_code: 124 });
   await vi.waitFor(
@@ -231,5 +231,5 @@ test('a build runs longer than a call may, beside calls that are ended at their 
     60_000,
   );
   expect((await runsOf('bare'))[0]?.took_ms).toBeGreaterThan(5500);
-  expect((await run('cat built', 'bare')).stdout).toBe('built\n');
+  expect((await run('cat built', 'bare', 30_000)).stdout).toBe('built\n');
 });

@@ -68,6 +68,7 @@ test('lists of long names and labels, and edits that multiply a file, keep to th
   await agent.call('exec', {
     id: first,
     command: "mkdir -p long; python3 -c \"\nfor n in range(400): open(f'long/{n:03}' + 'x' * 200, 'w').close()\"",
+    timeout_ms: 240_000,
   });
   const pages = async (tool: string, input: Record<string, unknown>, member: string) => {
     const all: Record<string, unknown>[] = [];

@@ -20,9 +20,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { type PostgresAddress, parsePostgresUrl } from '../../base/postgres-url.ts';
 import { parseRegistryUrl } from '../../base/registry-url.ts';
+import { programOf } from '../../testing/program.ts';
 import type { RegistryDriver, RegistryOptions } from '../driver.ts';
 import { registryDriver } from '../drivers.ts';
 import { connect } from '../postgres/connect.ts';
@@ -41,7 +43,7 @@ const FILE = 'registry.sqlite';
 const MARK = 'registry.database';
 const MAINTENANCE = 'postgres';
 /** The program that makes the database of a folder. */
-const MAKER = fileURLToPath(new URL('./make-database.ts', import.meta.url));
+const MAKER = programOf(fileURLToPath(new URL('./make-database.ts', import.meta.url)));
 /** A database with an empty registry. */
 export const TEMPLATE_OF_RUN = 'registry_of_tests';
 /** What Postgres says of a database that is copied while somebody is connected to it. */
@@ -208,31 +210,32 @@ async function makeDatabase(folder: string, from: string | null): Promise<void> 
     await sql.unsafe(`create database ${name}${from === null ? '' : ` template ${from} strategy file_copy`}`);
   } catch (error) {
     if (from === null || (error as { code?: string }).code !== IN_USE) throw error;
-    await sql.unsafe(`create database ${name}`);
-    await copyDatabase(from, name);
+    await sql.unsafe(`create database ${name} template ${TEMPLATE_OF_RUN} strategy file_copy`);
+    await copyRows(from, name);
   } finally {
     await sql.end();
   }
 }
 
-/** Copies a registry that has a server into an empty database. */
-async function copyDatabase(from: string, to: string): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'winterdock-copy-'));
-  const driverOf = (database: string) =>
-    registryDriver({
-      driver: 'postgres',
-      server: addressOf(database),
-      headFolder: folder,
-      connections: CONNECTIONS,
-    });
+/** Copies one moment of a registry that has a server into a database with an empty one. */
+async function copyRows(from: string, to: string): Promise<void> {
+  const [source, target] = await Promise.all([connect(addressOf(from)), connect(addressOf(to))]);
   try {
-    const path = join(folder, 'copy.sqlite');
-    const reader = await driverOf(from).readLive();
-    await reader.copyTo(path).finally(() => reader.close());
-    const draft = await driverOf(to).draft(path, { thresholds: THRESHOLDS });
-    await draft.place();
+    await source.unsafe('begin isolation level repeatable read read only');
+    const names = "select quote_ident(tablename) from pg_tables where schemaname = 'winterdock'";
+    const tables = (await source.unsafe(names).values()).map(([name]) => String(name));
+    // Without its triggers: what they would do is copied too.
+    await target.unsafe('set session_replication_role = replica');
+    await target.unsafe(`truncate ${tables}`);
+    for (const table of tables) {
+      const rows = await source.unsafe(`copy ${table} to stdout`).readable();
+      await pipeline(rows, await target.unsafe(`copy ${table} from stdin`).writable());
+    }
+    const sequences = `select sequencename, last_value from pg_sequences where schemaname = 'winterdock'`;
+    for (const [name, last] of await source.unsafe(sequences).values())
+      if (last !== null) await target.unsafe(`select setval('"${name}"', ${last})`);
   } finally {
-    rmSync(folder, { recursive: true });
+    await Promise.all([source.end(), target.end()]);
   }
 }
 
