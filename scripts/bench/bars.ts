@@ -73,6 +73,12 @@ export const BARS = {
   // More than without one.
   'replica: memory': { limit: 40 },
   'replica: share of a core': { limit: 3 },
+  // Milliseconds from a folder; from a store, more than its bytes alone take.
+  'past: first folder': { limit: 1000 },
+  'past: first folder over a download': { limit: 1.5 },
+  'past: second look': { limit: 50 },
+  'past: comparison': { limit: 2000 },
+  'past: memory of many readers': { limit: 1.3 },
   'live: share of a core': { limit: 10 },
   'pages: million over thousand': { limit: 1.3 },
   'pages: typed filter, p95': { limit: 1000, goal: 500 },

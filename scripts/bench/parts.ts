@@ -13,6 +13,7 @@ import { measureLive } from './live.ts';
 import { measureMemory } from './memory.ts';
 import { measureNeighbours } from './neighbours.ts';
 import { measurePages } from './pages.ts';
+import { measurePast } from './past.ts';
 import { measureRegistry } from './registry.ts';
 import { measureRegistryPostgres } from './registry-postgres.ts';
 import { measureReplica, measureReplicaAtRest } from './replica.ts';
@@ -167,6 +168,15 @@ export const PARTS = {
           ? { asleep: 50, awake: 5, slices: 2, sliceMs: 5000, settleMs: 2000 }
           : { asleep: 5000, awake: 200, slices: 12, sliceMs: 5000, settleMs: 30_000 },
       ),
+  },
+  past: {
+    about: 'first looks at a sandbox as it was, two moments compared, and many readers of different ones',
+    measure: (quick) =>
+      measurePast({
+        looks: { mebibytes: quick ? 10 : 100, rounds: quick ? 2 : 20 },
+        comparison: { files: quick ? 500 : 10_000, rounds: quick ? 2 : 10 },
+        readers: { few: 10, many: quick ? 30 : 100, rounds: quick ? 1 : 6 },
+      }),
   },
   live: {
     about: 'what ten browsers cost that watch 200 lines a second',

@@ -1,13 +1,10 @@
 /** The file of a large sandbox made from its replica, beside the same bytes read, hashed and written to the disk. */
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { createReadStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { findMoment, restoreMoment } from '../../lib/replication/moments/replica-reader.ts';
 import { openObjectStore } from '../../lib/storage/object-store/open-store.ts';
 import { connectionTo } from '../../lib/storage/object-store/testing/s3-server.ts';
+import { copied } from './copied.ts';
 import { timed } from './measure.ts';
 import { PLACE_NAMES, PLACES, type PlaceName, type Places, untilShipped } from './replica-places.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
@@ -83,20 +80,4 @@ async function measurePlace(places: Places, place: PlaceName, { mebibytes, round
     await store.close();
     await server.stop();
   }
-}
-
-/** Hashes what comes on its way into a file, and makes that durable. */
-async function copied(from: Readable, target: string): Promise<void> {
-  const hash = createHash('sha256');
-  const hashed = async function* (pieces: AsyncIterable<Buffer>) {
-    for await (const piece of pieces) {
-      hash.update(piece);
-      yield piece;
-    }
-  };
-  await pipeline(from, hashed, createWriteStream(target));
-  hash.digest('hex');
-  const handle = await open(target, 'r');
-  await handle.sync();
-  await handle.close();
 }

@@ -9,6 +9,7 @@ import { measureDensity } from './density.ts';
 import { measureFiles } from './files.ts';
 import { measureMemory } from './memory.ts';
 import { measureNeighbours } from './neighbours.ts';
+import { measurePast } from './past.ts';
 import { measureRegistry } from './registry.ts';
 import { measureRegistryPostgres } from './registry-postgres.ts';
 import { measureReplica, measureReplicaAtRest } from './replica.ts';
@@ -79,6 +80,16 @@ test('writes, suspensions and a restore with a replica', { timeout: LONGEST_MS }
 
 test('idle sandboxes with a replica', { timeout: LONGEST_MS }, async () => {
   expectWhole(await measureReplicaAtRest({ asleep: 2, awake: 1, slices: 1, sliceMs: 500, settleMs: 0 }));
+});
+
+test('looks at a sandbox as it was', { timeout: LONGEST_MS }, async () => {
+  expectWhole(
+    await measurePast({
+      looks: { mebibytes: 2, rounds: 1 },
+      comparison: { files: 120, rounds: 1 },
+      readers: { few: 2, many: 12, rounds: 1 },
+    }),
+  );
 });
 
 test('many hot sandboxes asked at once', { timeout: LONGEST_MS }, async () => {
