@@ -8,8 +8,8 @@ import { makeFolder } from '../base/effects.ts';
 import { TenantBundles } from '../replication/bundles/bundle-reader.ts';
 import { makeMoment } from '../replication/moments/make-moment.ts';
 import { noMomentUpTo } from '../replication/moments/oldest-moment.ts';
+import { openToRead } from '../replication/moments/open-to-read.ts';
 import { findMoment } from '../replication/moments/replica-reader.ts';
-import { openObjectStore } from '../storage/object-store/open-store.ts';
 import { type ReadersFor, soundFile } from './sound-file.ts';
 import type { BackupAnswers, MomentTask } from './work.ts';
 
@@ -18,7 +18,7 @@ export async function takeMoment(
   parts: { config: Pick<Config, 'store'>; readersFor: ReadersFor },
   { url, instance, tenant, atMs, folder, isNew }: MomentTask,
 ): Promise<BackupAnswers['moment']> {
-  const store = await openObjectStore(url, parts.config.store.connection);
+  const store = await openToRead({ url, connection: parts.config.store.connection });
   try {
     const bundles = new TenantBundles(store, tenant);
     const found = await findMoment(store, instance, atMs, bundles);

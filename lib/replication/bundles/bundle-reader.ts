@@ -117,8 +117,11 @@ export class TenantBundles {
     const now = minuteOf(this.#nowMs());
     const [hour, day] = [60, 24 * 60];
     const of = { tenant: this.#tenant, level: 0 } as const;
+    const minutes = [now + 1, now, now - 1].map((minute) => bundlePrefix(of, minute, 'minute'));
+    // They are asked for at once: while somebody writes, one of them has something.
+    for (const prefix of minutes) this.#listed(prefix).catch(() => undefined);
     const prefixes = [
-      ...[now + 1, now, now - 1].map((minute) => bundlePrefix(of, minute, 'minute')),
+      ...minutes,
       ...[now, now - hour].map((minute) => bundlePrefix(of, minute, 'hour')),
       ...[now, now - day].map((minute) => bundlePrefix(of, minute, 'day')),
       tenantPrefix(this.#tenant),

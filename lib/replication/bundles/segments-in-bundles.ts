@@ -45,8 +45,10 @@ export async function segmentsInBundles(
   const own = (found: FoundInBundles): FoundInBundles => ({ ...found, segments: found.segments.filter(isOwn) });
   /** What is of `from` to `to`: the minutes of it up to `merged`, and the commits from `commitsFrom` on. */
   const between = async (from: number, to: number, merged: number, commitsFrom: number): Promise<FoundInBundles> => {
-    const minutes = own(await bundles.inMinutes(1, from, Math.min(to, merged)));
-    const commits = own(await bundles.inMinutes(0, commitsFrom, to));
+    const [minutes, commits] = await Promise.all([
+      bundles.inMinutes(1, from, Math.min(to, merged)).then(own),
+      bundles.inMinutes(0, commitsFrom, to).then(own),
+    ]);
     const found = { ...commits, segments: [...minutes.segments, ...commits.segments] };
     if (from >= commitsFrom || leadsOn(objects, found.segments, end.max)) return found;
     const all = own(await bundles.inMinutes(0, from, to));

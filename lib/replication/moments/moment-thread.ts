@@ -2,22 +2,22 @@
 import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../base/call-thread.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
-import { openObjectStore } from '../../storage/object-store/open-store.ts';
 import { TenantBundles } from '../bundles/bundle-reader.ts';
 import { seriesName } from '../names/replica-names.ts';
 import { makeMoment } from './make-moment.ts';
 import { type ListedMoment, listMoments } from './moment-list.ts';
 import type { LocatedMoment, MadeMoment, MomentCall, ReplicaAddress } from './moment-source.ts';
 import { noMomentUpTo } from './oldest-moment.ts';
+import { openToRead } from './open-to-read.ts';
 import { findMoment } from './replica-reader.ts';
 import { lookAtSegment } from './segment-look.ts';
 
-const { url, connection } = workerData as ReplicaAddress;
+const address = workerData as ReplicaAddress;
 let opening: Promise<ObjectStore> | null = null;
 
 /** A store that could not be opened is tried again by the next task. */
 function openStore(): Promise<ObjectStore> {
-  opening ??= openObjectStore(url, connection).catch((error: unknown) => {
+  opening ??= openToRead(address).catch((error: unknown) => {
     opening = null;
     throw error;
   });

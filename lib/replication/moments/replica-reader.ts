@@ -32,7 +32,9 @@ import {
 } from '../names/replica-names.ts';
 
 /** Segments that are brought at the same time. */
-const AT_ONCE = 8;
+const AT_ONCE = 16;
+/** Segments that are brought beside the answer to who asked for the base: it waits for few of them, not for all. */
+const MOST_BESIDE_BASE = 4 * AT_ONCE;
 const WRONG_TIMES = 2;
 
 /** What is read of a store. */
@@ -70,10 +72,12 @@ export async function findMoment(
   atMs: number | null,
   bundles: TenantBundles | null,
 ): Promise<FoundMoment | null> {
+  // Asked for beside the list; who needs it hears of its failure.
+  void bundles?.newest().catch(() => undefined);
   const { allSeries, bytes } = await listSeries(store, id);
   let isShort = false;
+  const timeOf = timesIn(store);
   for (const { series, segments: objects } of allSeries.reverse()) {
-    const timeOf = timesIn(store);
     const inBundles = await segmentsInBundles(bundles, { id, series, segments: objects }, atMs, timeOf);
     isShort ||= inBundles.isShort;
     const segments: FoundSegment[] = [...objects, ...inBundles.segments];
@@ -98,10 +102,16 @@ export async function findMoment(
   return null;
 }
 
-/** Asks a store when the last commit in a segment was, in epoch milliseconds. */
+/** Asks a store when the last commit in a segment was, in epoch milliseconds; once of each. */
 export function timesIn(store: Pick<ObjectStore, 'open'>): (place: FoundSegment) => Promise<number> {
-  return async (place) =>
-    place.bundled !== undefined ? place.timeMs : (await readSegmentHead(store, segmentName(place))).timeMs;
+  const known = new Map<string, number>();
+  return async (place) => {
+    if (place.bundled !== undefined) return place.timeMs;
+    const name = segmentName(place);
+    const timeMs = known.get(name) ?? (await readSegmentHead(store, name)).timeMs;
+    known.set(name, timeMs);
+    return timeMs;
+  };
 }
 
 /**
@@ -116,6 +126,7 @@ export async function restoreMoment(
   { target, tmp, atRest = false, durable = true, signal }: MomentFile,
 ): Promise<Rebuilt> {
   await makeFolder(tmp);
+  let base: OpenedOnce | null = null;
   try {
     const here = folderOf(store.url);
     const isHere = (place: FoundSegment) => here !== null && place.bundled === undefined;
@@ -123,6 +134,8 @@ export async function restoreMoment(
       here !== null && isHere(place) ? join(here, segmentName(place)) : join(tmp, segmentFile(place.min, place.max));
     const [first, ...since] = moment.chain;
     if (first === undefined) return await rebuild({ segments: [], target, atRest, durable });
+    const openBase = () => streamed(store, segmentName(first), signal);
+    if (here === null && since.length <= MOST_BESIDE_BASE) base = openedOnce(openBase);
     const left = since.values();
     let isBroken = false;
     const bring = async () => {
@@ -145,15 +158,42 @@ export async function restoreMoment(
     if (here !== null) return await rebuild({ segments: [pathOf(first), ...segments], ...making });
     for (let times = 1; ; times += 1) {
       try {
-        return await rebuild({ segments, base: () => streamed(store, segmentName(first), signal), ...making });
+        return await rebuild({ segments, base: times === 1 && base !== null ? base.take : openBase, ...making });
       } catch (error) {
         // Wrong bytes twice are the object's and not the way's.
         if (times === WRONG_TIMES || !isWinterdockError(error) || error.code !== 'corrupt') throw error;
       }
     }
   } finally {
+    await base?.close();
     await discard(tmp);
   }
+}
+
+/** Bytes that are asked for at once, and belong to who takes them. */
+interface OpenedOnce {
+  take(): Promise<SegmentBytes>;
+  /** Lets go of what nobody took. */
+  close(): Promise<void>;
+}
+
+function openedOnce(open: () => Promise<SegmentBytes>): OpenedOnce {
+  const opening = open();
+  opening.catch(() => undefined);
+  let isTaken = false;
+  return {
+    take() {
+      isTaken = true;
+      return opening;
+    },
+    async close() {
+      if (isTaken) return;
+      await opening.then(
+        (bytes) => bytes.close(),
+        () => undefined,
+      );
+    },
+  };
 }
 
 /** A base is most of what is brought: it is read as it comes, and never lies here beside what is made of it. */

@@ -23,12 +23,16 @@ const SMALL_BYTES = 4 * 1024 * 1024;
 const CLEAR_MS = 5000;
 
 /**
- * Opens the store of `url`. Throws an Error that does not repeat the URL when that is none of a store, and
- * `storage_unavailable` when it is a folder that is not there.
+ * Opens the store of `url`. `makes`: as of `openDriver`. Throws an Error that does not repeat the URL when that is none
+ * of a store, and `storage_unavailable` when it is a folder that is not there.
  */
-export async function openObjectStore(url: string, connection: StoreConnection): Promise<ObjectStore> {
+export async function openObjectStore(
+  url: string,
+  connection: StoreConnection,
+  options: { makes?: boolean } = {},
+): Promise<ObjectStore> {
   const address = parseStoreUrl(url);
-  const driver = await openDriver(address, connection);
+  const driver = await openDriver(address, connection, options);
   return objectStoreOf(address.url, driver, new TransferProcesses(address, connection));
 }
 
