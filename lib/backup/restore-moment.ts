@@ -114,13 +114,25 @@ export class MomentRestorer {
   }
 
   /**
-   * Names the newest moment of a sandbox up to `atMs`; null: now, once that is shipped. The same moment once more
-   * changes nothing. Throws `conflict` for a name of another moment, one moment too many and without a replica,
-   * `moment_gone`, `not_replicated`, `gone`, `not_found`, `quota_exceeded`.
+   * Names the newest moment of a sandbox up to `atMs`; null: now, once that is shipped, or at once where it is not
+   * shipped as it is now. The same moment once more changes nothing. Throws `conflict` for a name of another moment,
+   * one moment too many, a sandbox without a file and a server without a replica, `moment_gone`, `not_replicated`,
+   * `gone`, `not_found`, `quota_exceeded`.
    */
   async name(id: InstanceId, name: string, atMs: number | null, cause: AuditContext): Promise<NamedMomentRow> {
+    try {
+      return await this.#name(id, name, atMs, cause);
+    } catch (error) {
+      // Somebody may have named the same moment meanwhile.
+      if (atMs === null || !isNameTaken(error)) throw error;
+      return this.#name(id, name, atMs, cause);
+    }
+  }
+
+  async #name(id: InstanceId, name: string, atMs: number | null, cause: AuditContext): Promise<NamedMomentRow> {
     const there = await this.#living(id);
-    const { named } = this.#parts;
+    const { clock, named } = this.#parts;
+    this.#past();
     const known = await named.find(id, name);
     if (known !== null) {
       if (atMs === null) throw momentNameTaken({ tag: name, source: id });
@@ -129,6 +141,7 @@ export class MomentRestorer {
       return known;
     }
     if (atMs !== null) return this.#keepMoment(there, name, atMs, cause);
+    if (!this.#isShipped(there)) return this.#keepPresent(there, { name, timeMs: clock.now() }, cause);
     const shippedMs = await this.#past().shipped(id);
     // What rests is copied here. What is awake goes on, so its moment is that of the replica.
     if (there.state === 'active') {
@@ -172,20 +185,28 @@ export class MomentRestorer {
 
   /** Keeps what a restore is about to replace; null: there is nothing, or it is damaged. */
   async #keepReplaced(row: InstanceRow, kind: AutomaticKind, cause: AuditContext): Promise<NamedMomentRow | null> {
-    const { clock, named, sandboxes } = this.#parts;
+    const { clock, named } = this.#parts;
     const { id } = row;
     if (row.fault !== null || row.vfsPath === null) return null;
-    // What is not shipped at all is on this machine alone, as a copy of it is.
-    const isShipped = sandboxes.live(row).replica.replicate !== 'off';
-    const timeMs = isShipped ? await this.#past().shipped(id) : clock.now();
-    const taken = (await named.of(id)).map(({ tag }) => tag);
-    const name = automaticName(kind, clock.now(), taken);
-    try {
-      return await this.#keepPresent(row, { name, timeMs }, cause);
-    } catch (error) {
-      if (isWinterdockError(error) && (error.code === 'corrupt' || error.code === 'missing_file')) return null;
-      throw error;
+    const timeMs = this.#isShipped(row) ? await this.#past().shipped(id) : clock.now();
+    for (;;) {
+      const taken = (await named.of(id)).map(({ tag }) => tag);
+      const name = automaticName(kind, clock.now(), taken);
+      try {
+        return await this.#keepPresent(row, { name, timeMs }, cause);
+      } catch (error) {
+        if (isWinterdockError(error) && (error.code === 'corrupt' || error.code === 'missing_file')) return null;
+        // Another restore of it is under way. Which of them comes first is for its row to say.
+        if (!isNameTaken(error)) throw error;
+      }
     }
+  }
+
+  /** Whether the replica gets what a sandbox has now: what it does not is on this machine alone, as a copy of it is. */
+  #isShipped(row: InstanceRow): boolean {
+    if (row.state === 'created') return false;
+    const { replicate } = this.#parts.sandboxes.live(row).replica;
+    return replicate !== 'off' && !(replicate === 'filed' && row.state === 'active');
   }
 
   /** Keeps what a sandbox at rest has now. */
@@ -314,5 +335,8 @@ export class MomentRestorer {
     throw error;
   }
 }
+
+/** Not for one moment too many, nor for a sandbox that moves. */
+const isNameTaken = (error: unknown): boolean => isWinterdockError(error) && error.extra.taken !== undefined;
 
 const timeOf = async ({ timeMs }: { timeMs: number }) => timeMs;

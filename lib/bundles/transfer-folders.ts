@@ -43,8 +43,8 @@ export class TransferFolders {
     if (all >= MAX_FOLDERS || theirs >= MAX_FOLDERS_EACH) {
       const says =
         all >= MAX_FOLDERS
-          ? `${MAX_FOLDERS} bundle transfers are under way already.`
-          : `${theirs} bundle transfers of yours are under way already.`;
+          ? `${MAX_FOLDERS} bundles and moments are being made already.`
+          : `${theirs} bundles and moments of yours are being made already.`;
       throw new WinterdockError('rate_limited', says, { retryAfterSeconds: 5 });
     }
     this.#open.set(actor, theirs + 1);

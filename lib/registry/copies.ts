@@ -163,6 +163,7 @@ export function momentNameTaken(
 ): WinterdockError {
   return new WinterdockError('conflict', `The sandbox "${source}" has a moment named "${tag}" already.`, {
     hint: 'Choose another name, or remove the one that has it.',
+    extra: { taken: tag },
     ...(cause === undefined ? {} : { cause }),
   });
 }

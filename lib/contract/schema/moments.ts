@@ -45,10 +45,14 @@ export const momentSchema = z
   .meta({ id: 'Moment' });
 export type Moment = z.infer<typeof momentSchema>;
 
-/** The name of a moment, that of the server included. `.` and `..` are lost in an address. */
+/**
+ * The name of a moment, that of the server included. `.` and `..` are lost in an address. What looks the same, typed on
+ * another keyboard, is the same name.
+ */
 export const momentNameSchema = z
   .string()
   .trim()
+  .normalize('NFC')
   .min(1)
   .max(200)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters')

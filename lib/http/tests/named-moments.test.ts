@@ -215,15 +215,58 @@ test('what the replica lacks of a sandbox is not given up for a restore, and a d
 
   await make('filed', { replicate: 'filed' });
   await write('filed', 'x');
-  const awake = await name<{ code: string }>('filed', 'now');
-  expect(awake.json.code).toBe('not_replicated');
   await post('filed/suspend');
+  await shipped('filed');
   expect((await name('filed', 'now')).status).toBe(200);
 
   rmSync(join(root, 'data', 'live', 'one', 'vfs.sqlite'));
   expect((await post<{ code: string }>('one/resume')).json.code).toBe('missing_file');
   const back = await post<RestoredMoment>('one/restore', { moment: 'kept' });
   expect([back.status, back.json.undo, await read('one')]).toEqual([200, null, 'first']);
+});
+
+test('what is not shipped as it is now has named moments too, which are kept here', async () => {
+  await startWithReplica();
+  for (const replicate of ['off', 'filed']) {
+    const id = `is-${replicate}`;
+    await make(id, { replicate });
+    await write(id, 'first');
+    const awake = await name(id, 'awake');
+    expect([awake.status, awake.json.name]).toEqual([200, 'awake']);
+    server.clock.advance(5);
+    await write(id, 'second');
+    expect((await call<Instance>('GET', id)).json.state).toBe('active');
+    const at = awake.json.time_ms / 1000 + 0.0001;
+    expect([await read(id, `?at=${at}`), await read(id)]).toEqual(['first', 'second']);
+    await post(`${id}/suspend`);
+    if (replicate === 'off') expect((await name(id, 'at rest')).status).toBe(200);
+    const back = await post<RestoredMoment>(`${id}/restore`, { moment: 'awake' });
+    expect([back.status, await read(id)]).toEqual([200, 'first']);
+    expect([(await post(`${id}/undo`)).status, await read(id)]).toEqual([200, 'second']);
+  }
+});
+
+test('who asks for the same at the same time gets the same, or is told what is under way', async () => {
+  await startWithReplica();
+  await make('one');
+  const first = await rest('one', 'first');
+  const five = [1, 2, 3, 4, 5];
+  // The two spellings of one word are one name.
+  const both = ['caf\u00e9', 'cafe\u0301'];
+  const named = await Promise.all(five.map((n) => name('one', both[n % 2] ?? '', { time: first })));
+  expect(named.map(({ status, json }) => [status, json.name])).toEqual(five.map(() => [200, both[0]]));
+  expect(await namesOf('one')).toEqual([both[0]]);
+  expect((await remove('one', both[1] ?? '')).status).toBe(204);
+  await rest('one', 'second');
+  expect((await post('one/restore', { time: first })).status).toBe(200);
+  await shipped('one');
+  const undone = await Promise.all([1, 2, 3].map(() => post<{ code?: string; detail?: string }>('one/undo')));
+  expect(undone.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
+  for (const { status, json } of undone) {
+    if (status !== 200)
+      expect([status, json.code, json.detail]).toEqual([409, 'conflict', expect.not.stringMatching(/named/)]);
+  }
+  expect(await read('one')).toBe('second');
 });
 
 test('names and moments of nobody, of others and of the server are refused, and there are not endlessly many', async () => {
