@@ -17,7 +17,7 @@ const FIELDS: readonly MomentField[] = ['instance', 'time', 'name', 'reason'];
 /** By the button that was pressed: `itself` replaces its file, `new` makes another sandbox. `bound`: its id, or ''. */
 export async function bringBack(bound: string, _previous: MomentState, form: FormData): Promise<MomentState> {
   expectTexts(bound);
-  const caller = await requireCaller(bound === '' ? '/settings/backups' : `/sandboxes/${bound}?tab=snapshots`);
+  const caller = await requireCaller(bound === '' ? '/settings/backups' : `/sandboxes/${bound}?tab=past`);
   const values = trimmedFields(form, FIELDS);
   const id = bound === '' ? values.instance : bound;
   const wrong = (errors: MomentState['errors']): MomentState => ({ values, errors, outcome: null, secret: null });

@@ -11,19 +11,10 @@ export type MomentField = 'instance' | 'time' | 'name' | 'reason';
 /** `made`: the id of the new sandbox. */
 export type MomentState = FormState<MomentField> & { made?: string };
 
-/** `isBound`: the sandbox is that of the page. `begin`: the time in the field at first. */
-export function MomentForm({
-  action,
-  isBound,
-  begin,
-}: {
-  action: (previous: MomentState, form: FormData) => Promise<MomentState>;
-  isBound: boolean;
-  begin: string;
-}) {
+export function MomentForm({ action }: { action: (previous: MomentState, form: FormData) => Promise<MomentState> }) {
   const [{ values, errors, outcome, made }, submit] = useActionState<MomentState, FormData>(
     action,
-    blank<MomentField>({ time: begin }),
+    blank<MomentField>(),
   );
   return (
     <SettingsForm submit={submit} outcome={outcome}>
@@ -34,19 +25,17 @@ export function MomentForm({
           </Link>
         </Wide>
       )}
-      {!isBound && (
-        <InputField
-          id="moment-instance"
-          label="Sandbox"
-          name="instance"
-          maxLength={63}
-          autoCapitalize="none"
-          spellCheck={false}
-          placeholder="sess-841"
-          defaultValue={values.instance}
-          error={errors.instance}
-        />
-      )}
+      <InputField
+        id="moment-instance"
+        label="Sandbox"
+        name="instance"
+        maxLength={63}
+        autoCapitalize="none"
+        spellCheck={false}
+        placeholder="sess-841"
+        defaultValue={values.instance}
+        error={errors.instance}
+      />
       <InputField
         id="moment-time"
         label="Up to"

@@ -1,49 +1,34 @@
-/** The Snapshots tab: take a snapshot, the snapshots and moments there are, and the lineage. */
+/** The Snapshots tab: take a snapshot, the snapshots there are, the way to its past, and the lineage. */
 
 import Link from 'next/link';
-import { WithCall, WithCalls } from '#components/calls/with-call.tsx';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import type { InstanceId } from '#lib/base/ids.ts';
-import { mayDo, whyNot } from '#lib/contract/access.ts';
+import { mayDo } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { LineageSection } from '../../lineage-section.tsx';
-import { bringBack } from '../../moment-actions.ts';
-import { MomentForm } from '../../moment-form.tsx';
 import { takeSnapshot } from './snapshot-actions.ts';
 import { SnapshotForm } from './snapshot-form.tsx';
+import { tabAddress } from './tab-names.ts';
 import { whyNoCopy } from './why-not.ts';
 
 const SHOWN = 20;
 
-/** What the replica has of it, at any moment that it keeps. Nothing without a replica of it. */
-function Moments({ caller, instance }: { caller: Caller; instance: Instance }) {
-  const { id, tenant, recovery_point: point, replicate } = instance;
+/** The way to what the replica has of it. Nothing without a replica of it. */
+function Past({ instance: { id, replicate, recovery_point: point } }: { instance: Instance }) {
   if (replicate === 'off' && point.as === 'none') return null;
-  const refusal =
-    whyNot(caller, 'instanceFromMoment', { tenant }) ??
-    (point.at === null ? 'The replica has nothing of it yet.' : null);
   return (
     <PageSection id="moments" name="From the replica" note="As it was at any moment that the replica keeps.">
-      {refusal !== null || point.at === null ? (
-        <DisabledAction id="moment" label="As a new sandbox" whyNot={refusal ?? ''} />
-      ) : (
-        <WithCalls
-          by={{
-            new: { name: 'instanceFromMoment', path: { id }, fields: { time: 'moment', name: 'text', reason: 'text' } },
-            itself: { name: 'restoreInstance', path: { id }, fields: { time: 'moment', reason: 'text' } },
-          }}
-        >
-          <MomentForm
-            action={bringBack.bind(null, id)}
-            isBound
-            begin={new Date(point.at * 1000).toISOString().replace('.000', '')}
-          />
-        </WithCalls>
-      )}
+      <p>
+        <Link href={tabAddress(id, 'past')} prefetch={false}>
+          Its past
+        </Link>{' '}
+        opens each moment: to look, to restore it, or to start a new sandbox from there.
+      </p>
     </PageSection>
   );
 }
@@ -97,7 +82,7 @@ export function SnapshotsTab({ caller, instance, rendered }: { caller: Caller; i
         )}
       </PageSection>
       <Snapshots caller={caller} id={id} rendered={rendered} />
-      <Moments caller={caller} instance={instance} />
+      <Past instance={instance} />
       <LineageSection
         caller={caller}
         current={{ kind: 'instance', id }}

@@ -202,7 +202,7 @@ export default async function BackupsPage({ searchParams }: { searchParams: Prom
               itself: { name: 'restoreInstance', fields: OF_MOMENT },
             }}
           >
-            <MomentForm action={bringBack.bind(null, '')} isBound={false} begin="" />
+            <MomentForm action={bringBack.bind(null, '')} />
           </WithCalls>
         </PageSection>
       )}
