@@ -77,11 +77,11 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const driver = options.driver ?? registryDriver(config.registry);
   const places = { ...config, driver };
   await requireUsableKeys(places);
-  const { isAlone = true } = options;
+  const { isAlone = true, notify: tell = () => undefined } = options;
   await requireOwnRegistry({ ...places, drawers: localDrawers, ...(isAlone ? {} : { onlyOf: config.hostName }) });
   const keys = await requireOwnKeys(places);
   const sourceParser = new SourceParser();
-  const as = await openAsHost(driver, config, { clock, log, isAlone, sources: sourceParser });
+  const as = await openAsHost(driver, config, { clock, log, isAlone, sources: sourceParser, tell });
   const { registry, host, keeper, registryTimes } = as;
   const upgraded = await registry.storage.upgrade();
   if (upgraded !== null) {

@@ -10,6 +10,7 @@ import type { Logger } from '../base/log.ts';
 import { readOrMakeSecretFile } from '../base/secret-file.ts';
 import { newSigningKey, signerOf } from '../base/signing.ts';
 import type { RegistryTimes } from '../health/registry-times.ts';
+import { waitForFormerHosts } from '../hosts/former-host.ts';
 import { HostLease } from '../hosts/host-lease.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -37,28 +38,44 @@ interface OpenedAsHost {
   end(): Promise<void>;
 }
 
-/** `isAlone`: no other host uses the registry, because it is locked. */
+/**
+ * `isAlone`: no other host uses the registry, because it is locked. Where others reach it, one that has not handed it
+ * back is waited for, which `tell` gets a sentence of.
+ */
 export async function openAsHost(
   driver: RegistryDriver,
   config: Config,
-  { clock, log, isAlone, sources }: { clock: Clock; log: Logger; isAlone: boolean; sources: SourceParser },
+  {
+    clock,
+    log,
+    isAlone,
+    sources,
+    tell,
+  }: { clock: Clock; log: Logger; isAlone: boolean; sources: SourceParser; tell: (line: string) => void },
 ): Promise<OpenedAsHost> {
   const { opened, keeper, registryTimes } = await openShippedRegistry(driver, config);
   const workbooks = withCurrentPlans(opened.workbooks, { sources, log });
   const { hostName: name, hostRow } = config;
+  const path = join(config.dataFolder, KEY_FILE);
+  const hasOthers = config.registry.driver === 'postgres';
+  const publicKey = hasOthers ? signerOf(readOrMakeSecretFile(path, newSigningKey), path).issuer : null;
+  if (isAlone && publicKey !== null) {
+    await waitForFormerHosts({ hosts: opened.hosts, publicKey, tell }).catch(async (error: unknown) => {
+      await opened.close();
+      throw error;
+    });
+  }
   const term = await opened.hosts.begin(name, clock.now(), { alone: isAlone });
   const host: HostIdentity = { name, term, isAlone };
   const registry: Registry = registryOfHost(withAnswers({ ...opened, workbooks }), host);
   const { url, labels, leaseMs } = hostRow;
   const capacity = { active: config.maxActive, memoryBytes: config.memoryBytes };
   const said = { url, labels, capacity, version: packageJson.version };
-  if (config.registry.driver !== 'postgres') {
-    const details = { ...said, leaseMs: null, token: null, publicKey: null };
+  if (publicKey === null) {
+    const details = { ...said, leaseMs: null, token: null, publicKey };
     const begin = () => registry.hosts.describe(name, details);
     return { registry, keeper, registryTimes, host, lease: null, begin, end: async () => undefined };
   }
-  const path = join(config.dataFolder, KEY_FILE);
-  const publicKey = signerOf(readOrMakeSecretFile(path, newSigningKey), path).issuer;
   const details = { ...said, leaseMs, publicKey };
   const lease = new HostLease({ hosts: opened.hosts, name, details, clock, log });
   const begin = () => lease.start();

@@ -135,7 +135,14 @@ test.skipIf(!HAS_POSTGRES)(
       expect(same).toMatchObject({ name: 'one', term: 1, public_key: host?.public_key });
       expect(same?.renewals).toBeGreaterThan(renewals);
       await again.stop();
+
+      // Another data folder's server may still act, where the name was not handed back.
+      const sql = await connect(address);
+      await sql.unsafe(`update winterdock.hosts set token = 'of a server that was cut off'`);
+      await sql.end();
+      const begun = performance.now();
       const elsewhere = await start({ ...settings, WB_HOST_NAME: 'two' }, 'elsewhere');
+      expect(performance.now() - begun).toBeGreaterThan(LEASE_MS);
       const [other] = await hostsOf(elsewhere);
       expect(other).toMatchObject({ name: 'two', term: 2 });
       expect(other?.public_key).not.toBe(host?.public_key);
