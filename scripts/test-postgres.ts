@@ -31,6 +31,7 @@ export const CHOSEN: readonly string[] = [
   'lib/http/tests/keys.test.ts',
   'lib/http/tests/ledger.test.ts',
   'lib/http/tests/list.test.ts',
+  'lib/http/tests/moments-without-replica.test.ts',
   'lib/http/tests/network.test.ts',
   'lib/http/tests/people.test.ts',
   'lib/http/tests/refusals.test.ts',

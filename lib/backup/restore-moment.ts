@@ -19,7 +19,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { replicaMissing } from '../replication/no-replica.ts';
 import { awake } from '../sandboxes/moves/restore.ts';
-import type { AuditContext, Past, Sandboxes } from '../sandboxes/sandboxes.ts';
+import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { moveFile, stagingFor } from '../storage/files.ts';
 import type { Readers, VfsCopy } from '../vfs/types.ts';
@@ -116,7 +116,7 @@ export class MomentRestorer {
   /**
    * Names the newest moment of a sandbox up to `atMs`; null: now, once that is shipped, or at once where it is not
    * shipped as it is now. The same moment once more changes nothing. Throws `conflict` for a name of another moment,
-   * one moment too many, a sandbox without a file and a server without a replica, `moment_gone`, `not_replicated`,
+   * one moment too many and, of another time than now, a server without a replica, `moment_gone`, `not_replicated`,
    * `gone`, `not_found`, `quota_exceeded`.
    */
   async name(id: InstanceId, name: string, atMs: number | null, cause: AuditContext): Promise<NamedMomentRow> {
@@ -132,17 +132,16 @@ export class MomentRestorer {
   async #name(id: InstanceId, name: string, atMs: number | null, cause: AuditContext): Promise<NamedMomentRow> {
     const there = await this.#living(id);
     const { clock, named } = this.#parts;
-    this.#past();
     const known = await named.find(id, name);
     if (known !== null) {
       if (atMs === null) throw momentNameTaken({ tag: name, source: id });
-      if (known.momentMs !== atMs && known.momentMs !== (await this.#past().open(id, atMs, timeOf)))
+      if (known.momentMs !== atMs && known.momentMs !== (await this.#parts.sandboxes.past.open(id, atMs, timeOf)))
         throw momentNameTaken({ tag: name, source: id });
       return known;
     }
     if (atMs !== null) return this.#keepMoment(there, name, atMs, cause);
     if (!this.#isShipped(there)) return this.#keepPresent(there, { name, timeMs: clock.now() }, cause);
-    const shippedMs = await this.#past().shipped(id);
+    const shippedMs = await this.#parts.sandboxes.past.shipped(id);
     // What rests is copied here. What is awake goes on, so its moment is that of the replica.
     if (there.state === 'active') {
       return this.#keepMoment(there, name, null, cause);
@@ -188,7 +187,7 @@ export class MomentRestorer {
     const { clock, named } = this.#parts;
     const { id } = row;
     if (row.fault !== null || row.vfsPath === null) return null;
-    const timeMs = this.#isShipped(row) ? await this.#past().shipped(id) : clock.now();
+    const timeMs = this.#isShipped(row) ? await this.#parts.sandboxes.past.shipped(id) : clock.now();
     for (;;) {
       const taken = (await named.of(id)).map(({ tag }) => tag);
       const name = automaticName(kind, clock.now(), taken);
@@ -204,7 +203,7 @@ export class MomentRestorer {
 
   /** Whether the replica gets what a sandbox has now: what it does not is on this machine alone, as a copy of it is. */
   #isShipped(row: InstanceRow): boolean {
-    if (row.state === 'created') return false;
+    if (row.state === 'created' || this.#parts.config.store.replica === null) return false;
     const { replicate } = this.#parts.sandboxes.live(row).replica;
     return replicate !== 'off' && !(replicate === 'filed' && row.state === 'active');
   }
@@ -236,12 +235,6 @@ export class MomentRestorer {
       };
       return named.keep(row, { name, timeMs }, move, cause);
     });
-  }
-
-  #past(): Past {
-    const { past } = this.#parts.sandboxes;
-    if (past === null) throw replicaMissing();
-    return past;
   }
 
   async #living(id: InstanceId): Promise<InstanceRow> {
@@ -290,7 +283,9 @@ export class MomentRestorer {
     }
     const { atMs } = which;
     const newest = (await named.of(row.id)).find(({ momentMs }) => atMs === null || momentMs <= atMs) ?? null;
-    if (newest?.momentMs === atMs) return this.#take(row, { name: newest.tag }, folder, isNew);
+    const isOnly = this.#parts.config.store.replica === null;
+    if (newest !== null && (isOnly || newest.momentMs === atMs))
+      return this.#take(row, { name: newest.tag }, folder, isNew);
     try {
       const taken = await this.#takeFromReplica(row, atMs, folder, isNew);
       if (newest === null || taken.timeMs >= newest.momentMs) return taken;

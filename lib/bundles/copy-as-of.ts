@@ -1,6 +1,5 @@
 /** A copy of what a sandbox has, or had at one of its moments. Knows nothing of what becomes of it. */
 import type { InstanceId } from '../base/ids.ts';
-import { replicaMissing } from '../replication/no-replica.ts';
 import type { CopyOutOptions, Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { VfsCopy } from '../vfs/types.ts';
 
@@ -17,6 +16,5 @@ export async function copyAsOf(
   atMs: number | null,
 ): Promise<VfsCopy & { momentMs: number | null }> {
   if (atMs === null) return { ...(await copyOut(id, path, options)), momentMs: null };
-  if (past === null) throw replicaMissing();
   return past.open(id, atMs, async ({ timeMs, copy }) => ({ ...(await copy(path, options)), momentMs: timeMs }));
 }

@@ -2,8 +2,7 @@
 import type { Caller } from '../auth/caller.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Moment, MomentsQuery, NameMomentInput } from '../contract/schema.ts';
-import { replicaMissing } from '../replication/no-replica.ts';
-import type { KnownMoment, Past, PastSandbox, Sandboxes } from '../sandboxes/sandboxes.ts';
+import type { KnownMoment, PastSandbox, Sandboxes } from '../sandboxes/sandboxes.ts';
 import { auditContextOf } from './audit-context.ts';
 import type { BackupEngine } from './backups.ts';
 
@@ -34,7 +33,7 @@ export function momentOperations({
   return {
     async moments(_caller, id, { around, kind, limit }) {
       const aroundMs = around === undefined ? null : endOfMoment(around);
-      const listed = await pastOf(sandboxes).list(id, { aroundMs, limit, isNamed: kind === 'named' });
+      const listed = await sandboxes.past.list(id, { aroundMs, limit, isNamed: kind === 'named' });
       return listed.map(momentOf);
     },
     async nameMoment(caller, id, name, { time, reason }) {
@@ -60,12 +59,7 @@ export async function openPast<T>(
   atMs: number,
   look: (past: PastSandbox) => Promise<T>,
 ): Promise<T> {
-  return pastOf(sandboxes).open(id, atMs, look);
-}
-
-function pastOf({ past }: WithPast): Past {
-  if (past === null) throw replicaMissing();
-  return past;
+  return sandboxes.past.open(id, atMs, look);
 }
 
 /** Epoch milliseconds. A whole second is meant whole: that is how times are shown. */

@@ -261,7 +261,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       return engine.admission.waiting;
     },
     store: below,
-    past: moments && createPast(engine, moments),
+    past: createPast(engine, moments),
     onWakeWaited: (listener) => engine.admission.onWaited(listener),
     onOperationChange(listener) {
       operationListeners.add(listener);

@@ -1,7 +1,7 @@
 /**
  * Reads of sandboxes as they were: a moment of the replica is opened as a file at rest, in place of nothing, and read
- * by the readers, behind their walls; so is the copy of a named moment, where the replica has nothing as new. Wakes
- * nothing, and takes no lease: no sandbox has that file.
+ * by the readers, behind their walls; so is the copy of a named moment, where the replica has nothing as new, or where
+ * there is none. Wakes nothing, and takes no lease: no sandbox has that file.
  */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import type { InstanceRow } from '../registry/types.ts';
 import type { ListedMoment } from '../replication/moments/moment-list.ts';
 import type { MomentSource } from '../replication/moments/moment-source.ts';
 import { OpenedMoments } from '../replication/moments/opened-moments.ts';
+import { replicaMissing } from '../replication/no-replica.ts';
 import { notShippedInTime } from '../replication/promise/not-replicated.ts';
 import { stagingFor } from '../storage/files.ts';
 import type { Readers } from '../vfs/types.ts';
@@ -41,19 +42,21 @@ export function momentsFor(
   return { source, opened: new OpenedMoments({ source, folder, staging, mostBytes: store.momentBytes }) };
 }
 
-export function createPast(engine: PastEngine, { source, opened }: PastParts): Past {
+/** `parts`: null without a replica. */
+export function createPast(engine: PastEngine, parts: PastParts | null): Past {
   return {
     async open(id, atMs, look) {
       const row = await requireInstance(engine, id);
       const named = (await engine.registry.copies.namedMoments(id)).find(({ momentMs }) => momentMs <= atMs) ?? null;
       const ofNamed = (moment: NamedMomentRow) => look(pastOf(engine, moment));
-      if (named?.momentMs === atMs) return ofNamed(named).catch(rethrow);
+      if (named !== null && (parts === null || named.momentMs === atMs)) return ofNamed(named).catch(rethrow);
+      if (parts === null) throw replicaMissing();
       // Asked before the store is: what is committed afterwards is later than now.
       const point = tellReplica(engine, id, (replica) => replica.describe(row));
       const has = point?.atMs ?? null;
       const isStored = has !== null && (has > atMs || (point?.behindMs === 0 && atMs < engine.clock.now()));
       let isFound = false;
-      return opened
+      return parts.opened
         .use(row, { atMs, isFinal: isStored }, ({ path, timeMs }) => {
           isFound = true;
           if (named !== null && named.momentMs > timeMs) return ofNamed(named);
@@ -74,7 +77,9 @@ export function createPast(engine: PastEngine, { source, opened }: PastParts): P
       const { aroundMs } = around;
       const isBefore = ({ timeMs }: { timeMs: number }) => aroundMs === null || timeMs <= aroundMs;
       if (around.isNamed) return nextTo(named, isBefore, around.limit);
-      const listed = await source.list(row, around).catch((error: unknown): ListedMoment[] => {
+      if (parts === null && named.length === 0) throw replicaMissing();
+      if (parts === null) return nextTo(named, isBefore, around.limit);
+      const listed = await parts.source.list(row, around).catch((error: unknown): ListedMoment[] => {
         if (isGone(error) && named.some(isBefore)) return [];
         return rethrow(error);
       });

@@ -147,7 +147,8 @@ export interface KnownMoment {
 export interface Past {
   /**
    * Runs `look` on a sandbox as of its newest moment up to `atMs` (epoch milliseconds). Throws `moment_gone` with the
-   * `oldest`, `not_found`, `gone`, `too_large`, `rate_limited`, `corrupt`, `storage_unavailable`, and what reads throw.
+   * `oldest`, `conflict` without a replica, `not_found`, `gone`, `too_large`, `rate_limited`, `corrupt`,
+   * `storage_unavailable`, and what reads throw.
    */
   open<T>(id: InstanceId, atMs: number, look: (past: PastSandbox) => Promise<T>): Promise<T>;
   /**
@@ -321,8 +322,8 @@ export interface Sandboxes {
   onOperationChange(listener: (id: InstanceId) => void): () => void;
   /** What is done with the object store below the drawers; null without one. */
   readonly store: StoreWork | null;
-  /** Sandboxes as they were; null without a replica. */
-  readonly past: Past | null;
+  /** Sandboxes as they were: without a replica at their named moments alone. */
+  readonly past: Past;
   /** Tells how long each wake waited for its place and its worker, in milliseconds, and whether it got them. */
   onWakeWaited(listener: (waitMs: number, isAdmitted: boolean) => void): void;
   /** What the sandboxes of each tenant took since the start of the server. */

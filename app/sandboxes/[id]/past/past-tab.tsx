@@ -190,15 +190,18 @@ export async function PastTab({
   if (refusal !== null) {
     return section(<Outcome outcome={{ ok: false, says: refusal, hint: 'Who sees what is in it sees its past.' }} />);
   }
-  if (getHost().config.store.replica === null) return section(<NoPast caller={caller} instance={instance} />);
+  const named = await readNamed(caller, id);
+  // Without a replica it has its named moments and no others.
+  if (getHost().config.store.replica === null && named.length === 0) {
+    return section(<NoPast caller={caller} instance={instance} />);
+  }
   const given = view.at?.time ?? null;
   const zone = await visitorZone();
   const later = view.to === null || view.to === 'now' ? null : view.to;
-  const [listed, opened, other, named] = await Promise.all([
+  const [listed, opened, other] = await Promise.all([
     readMoments(caller, id, view.near),
     given === null ? null : lookAtMoment(caller, id, given),
     given === null || later === null || later.time === null ? null : lookAtMoment(caller, id, later.time),
-    readNamed(caller, id),
   ]);
   const moments = 'moments' in listed ? listed.moments : [];
   if (given === null && view.near === null && 'moments' in listed && moments.length === 0) {
