@@ -14,6 +14,7 @@ import { answerNode } from '../http/node-adapter.ts';
 import { answerAuthRequest } from './auth-adapter.ts';
 import { sendErrorResponse } from './error-response.ts';
 import { ANSWER_HEADERS, dropProxyHeaders } from './headers.ts';
+import { LeaseGate } from './lease-gate.ts';
 import { hostHeaderProblem, refuseMalformed, refuseOnSocket } from './malformed-requests.ts';
 import { createPageAdapter, type PageHandler } from './page-adapter.ts';
 import { headerCountProblem } from './page-bounds.ts';
@@ -60,6 +61,7 @@ export function createFront(host: Host, options: FrontOptions): Front {
   const { stallMs = dev ? 0 : STALL_MS } = options;
   let closing = false;
 
+  const gate = host.lease === null ? null : new LeaseGate(host.lease, log);
   const turns = new PageTurns();
   const answerPage = options.pages === undefined ? null : createPageAdapter({ host, pages: options.pages, turns, dev });
   const answerApi =
@@ -105,6 +107,7 @@ export function createFront(host: Host, options: FrontOptions): Front {
       const stopping = new WinterdockError('storage_unavailable', 'The server is stopping.', { retryAfterSeconds: 5 });
       return sendErrorResponse(stopping, req, res, log);
     }
+    if (gate !== null && !gate.admit(req, res)) return;
     const isAuth = /^\/api\/auth(?:[/?]|$)/.test(target);
     if (!isAuth && dispatcher.owns(target)) return answerApi(req, res);
     const malformed = targetProblem(target);

@@ -107,10 +107,11 @@ export async function runServerProcess({ hasConsole, dev, serve }: ServerProcess
   try {
     const driver = registryDriver(config.registry);
     await requireStartable(config, driver);
-    unlock = await lockStores(config, driver, (why) => {
+    const onLost = (why: Error) => {
       log.fatal({ err: why }, 'another server has taken the registry over: this one stops');
       stopFor(1);
-    });
+    };
+    unlock = await lockStores(config, driver, onLost);
     refuseUnfinishedRestore(config.dataFolder);
     // The compile cache, for this process and, through the environment, for its reader processes: the start takes a
     // third of the time and half the memory.
@@ -118,7 +119,8 @@ export async function runServerProcess({ hasConsole, dev, serve }: ServerProcess
     enableCompileCache(process.env.NODE_COMPILE_CACHE);
     // Loaded by then: the cache is for the engine most of all.
     const { createHost } = await import('../host/compose.ts');
-    host = await createHost({ config, driver, log, notify: (line) => void process.stderr.write(`${line}\n`) });
+    const notify = (line: string) => void process.stderr.write(`${line}\n`);
+    host = await createHost({ config, driver, log, onLost, notify });
   } catch (error) {
     log.debug({ err: error }, 'the start failed');
     return exitWithMessage(startFailureText(error, config), exitCodeFor(error));

@@ -81,7 +81,14 @@ export async function createHost(options: HostOptions): Promise<Host> {
   await requireOwnRegistry({ ...places, drawers: localDrawers, ...(isAlone ? {} : { onlyOf: config.hostName }) });
   const keys = await requireOwnKeys(places);
   const sourceParser = new SourceParser();
-  const as = await openAsHost(driver, config, { clock, log, isAlone, sources: sourceParser, tell });
+  const as = await openAsHost(driver, config, {
+    clock,
+    log,
+    isAlone,
+    sources: sourceParser,
+    tell,
+    onLost: options.onLost,
+  });
   const { registry, host, keeper, registryTimes } = as;
   const upgraded = await registry.storage.upgrade();
   if (upgraded !== null) {
@@ -100,7 +107,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const { helperWalls, readers, stopHelpers } = await createHelpers(config, walls, { log, readers: options.readers });
   const pool = createPool({
     fetch: network.fetch,
-    walls,
+    ...{ walls, hold: as.hold },
     size: config.poolSize,
     maxActive: config.maxActive,
     memoryBytes: config.memoryBytes,
@@ -363,7 +370,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     clock,
     log,
     registry,
-    pool,
+    ...{ pool, lease: as.lease },
     walls,
     ...{ sandboxes, load },
     scheduler,

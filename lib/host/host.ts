@@ -12,6 +12,7 @@ import type { AgentStep } from '../copies/agents.ts';
 import type { CopyStep } from '../copies/copies.ts';
 import type { LoadSampler } from '../health/load/load-sampler.ts';
 import type { Metrics } from '../health/metrics.ts';
+import type { HostLease } from '../hosts/host-lease.ts';
 import type { Dispatcher } from '../http/dispatch.ts';
 import type { ForgetStep } from '../jobs/tenant-forgetter.ts';
 import type { EventHub } from '../ledger/event-hub.ts';
@@ -41,6 +42,8 @@ export interface Host {
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: Registry;
+  /** In a registry that others reach too; null where nobody does. */
+  readonly lease: HostLease | null;
   readonly pool: InstancePool;
   readonly walls: Walls;
   readonly sandboxes: Sandboxes;
@@ -79,6 +82,8 @@ export interface HostOptions {
   log?: Logger;
   /** Receives lines for the person who starts the server. */
   notify?: (line: string) => void;
+  /** Called once when another server has this one's name in the registry: nothing may be done any more. */
+  onLost?: ((why: Error) => void) | undefined;
   /** Default: that of the settings. Whoever locked the registry passes the driver that has the lock. */
   driver?: RegistryDriver;
   /** Whether no other host uses the registry. Default: yes, because the server has locked it. */

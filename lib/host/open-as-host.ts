@@ -11,6 +11,7 @@ import { readOrMakeSecretFile } from '../base/secret-file.ts';
 import { newSigningKey, signerOf } from '../base/signing.ts';
 import type { RegistryTimes } from '../health/registry-times.ts';
 import { waitForFormerHosts } from '../hosts/former-host.ts';
+import { fenceByLease } from '../hosts/host-fence.ts';
 import { HostLease } from '../hosts/host-lease.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -20,6 +21,7 @@ import { withAnswers } from '../registry/with-answers.ts';
 import type { ShippedRegistry } from '../replication/shipped-registry.ts';
 import { withCurrentPlans } from '../workbooks/current-plans.ts';
 import type { SourceParser } from '../workbooks/source-parser.ts';
+import { WorkerHold } from '../workers/worker-hold.ts';
 import { openShippedRegistry } from './open-registry.ts';
 
 /** The key of this data folder among the hosts of its registry. It is in no backup: a copy would be the same host. */
@@ -32,6 +34,8 @@ interface OpenedAsHost {
   host: HostIdentity;
   /** Null where the registry is a file, which nobody else reaches. */
   lease: HostLease | null;
+  /** Stops the workers that have it while this host may not act. */
+  hold: WorkerHold;
   /** Says in the registry what this host is. To be called before it does anything. */
   begin(): Promise<void>;
   /** Gives the name back. To be called when nothing acts any more, before the registry is closed. */
@@ -51,7 +55,15 @@ export async function openAsHost(
     isAlone,
     sources,
     tell,
-  }: { clock: Clock; log: Logger; isAlone: boolean; sources: SourceParser; tell: (line: string) => void },
+    onLost = () => undefined,
+  }: {
+    clock: Clock;
+    log: Logger;
+    isAlone: boolean;
+    sources: SourceParser;
+    tell: (line: string) => void;
+    onLost: ((why: Error) => void) | undefined;
+  },
 ): Promise<OpenedAsHost> {
   const { opened, keeper, registryTimes } = await openShippedRegistry(driver, config);
   const workbooks = withCurrentPlans(opened.workbooks, { sources, log });
@@ -71,13 +83,15 @@ export async function openAsHost(
   const { url, labels, leaseMs } = hostRow;
   const capacity = { active: config.maxActive, memoryBytes: config.memoryBytes };
   const said = { url, labels, capacity, version: packageJson.version };
+  const made = { registry, keeper, registryTimes, host, hold: new WorkerHold() };
   if (publicKey === null) {
     const details = { ...said, leaseMs: null, token: null, publicKey };
     const begin = () => registry.hosts.describe(name, details);
-    return { registry, keeper, registryTimes, host, lease: null, begin, end: async () => undefined };
+    return { ...made, lease: null, begin, end: async () => undefined };
   }
   const details = { ...said, leaseMs, publicKey };
   const lease = new HostLease({ hosts: opened.hosts, name, details, clock, log });
+  fenceByLease({ lease, workers: made.hold, log, onLost });
   const begin = () => lease.start();
-  return { registry, keeper, registryTimes, host, lease, begin, end: () => lease.stop() };
+  return { ...made, lease, begin, end: () => lease.stop() };
 }

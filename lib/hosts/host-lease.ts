@@ -30,13 +30,28 @@ interface HostLeaseParts {
 
 const machineNow = (): LeaseMoment => ({ monotonicMs: performance.now(), uptimeMs: uptime() * 1000 });
 
+/** What is done about the lease. */
+interface LeaseWatcher {
+  /** This host may not act any more. */
+  onLapse(): void;
+  /** It may again: the lease was renewed, and is its own still. */
+  onRegain(): void;
+  /** Another server has its name. Called once; `onLapse` comes before. */
+  onLost(): void;
+}
+
 export class HostLease {
   readonly #parts: HostLeaseParts;
   readonly #token = newToken();
   readonly #term: LeaseTerm;
   readonly #now: () => LeaseMoment;
   readonly #stopped = new AbortController();
+  readonly #watchers: LeaseWatcher[] = [];
   #renewing: Promise<void> | null = null;
+  /** Wakes at the moment in which it lapses. */
+  #timer: NodeJS.Timeout | undefined;
+  #isLapsed = true;
+  #isLost = false;
 
   constructor(parts: HostLeaseParts) {
     this.#parts = parts;
@@ -46,7 +61,19 @@ export class HostLease {
 
   /** Milliseconds for which this host may still act without another renewal. */
   get leftMs(): number {
-    return this.#term.leftMs(this.#now());
+    return this.#isLost ? 0 : this.#term.leftMs(this.#now());
+  }
+
+  /** Whether this host may act now. To be asked in the same turn in which it does. */
+  get mayAct(): boolean {
+    if (this.leftMs > 0) return true;
+    this.#lapse();
+    return false;
+  }
+
+  /** Tells of each change from now on. */
+  watch(watcher: LeaseWatcher): void {
+    this.#watchers.push(watcher);
   }
 
   /** Takes the name, and renews from then on. Rejects with the errors of the registry. */
@@ -54,7 +81,8 @@ export class HostLease {
     const { hosts, name, details } = this.#parts;
     const asked = this.#now();
     await hosts.describe(name, { ...details, token: this.#token });
-    this.#term.renewed(asked);
+    this.#isLapsed = false;
+    this.#renewed(asked);
     this.#renewing ??= this.#renew();
   }
 
@@ -62,6 +90,7 @@ export class HostLease {
   async stop(): Promise<void> {
     if (this.#stopped.signal.aborted) return;
     this.#stopped.abort();
+    clearTimeout(this.#timer);
     if (this.#renewing === null) return;
     await this.#renewing;
     const { hosts, name, log } = this.#parts;
@@ -77,7 +106,7 @@ export class HostLease {
     const { signal } = this.#stopped;
     const everyMs = leaseMs / RENEWALS;
     let waitMs = everyMs;
-    while (!signal.aborted) {
+    while (!signal.aborted && !this.#isLost) {
       await pause(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) return;
       const begun = this.#now().monotonicMs;
@@ -93,8 +122,8 @@ export class HostLease {
     const asked = this.#now();
     const renewed = hosts.renew(name, this.#token, clock.now()).then(
       (isOwn) => {
-        if (isOwn) this.#term.renewed(asked);
-        else log.error({ host: name }, 'the lease of this host was not renewed: another server has its name');
+        if (isOwn) this.#renewed(asked);
+        else this.#lose();
         return isOwn;
       },
       (error: unknown) => {
@@ -109,5 +138,33 @@ export class HostLease {
     } finally {
       late.abort();
     }
+  }
+
+  #renewed(asked: LeaseMoment): void {
+    if (this.#isLost || this.#stopped.signal.aborted) return;
+    this.#term.renewed(asked);
+    if (this.leftMs === 0) return;
+    if (this.#isLapsed) for (const watcher of this.#watchers) watcher.onRegain();
+    this.#isLapsed = false;
+    this.#wakeAtEnd();
+  }
+
+  #wakeAtEnd(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.mayAct && this.#wakeAtEnd(), Math.ceil(this.leftMs)).unref();
+  }
+
+  #lapse(): void {
+    if (this.#isLapsed || this.#stopped.signal.aborted) return;
+    this.#isLapsed = true;
+    for (const watcher of this.#watchers) watcher.onLapse();
+  }
+
+  #lose(): void {
+    if (this.#isLost || this.#stopped.signal.aborted) return;
+    this.#parts.log.error({ host: this.#parts.name }, 'another server has the name of this host');
+    this.#isLost = true;
+    this.#lapse();
+    for (const watcher of this.#watchers) watcher.onLost();
   }
 }

@@ -32,6 +32,10 @@ export class AnswerWatch {
     this.#cpuAtFirst = this.#cpuSeconds();
   }
 
+  isHeld(): boolean {
+    return this.#process.isHeld();
+  }
+
   /** One look. A process counts as stopped at the second one: what lets it go on may be under way. */
   isStuck(): boolean {
     const { pid } = this.#process;

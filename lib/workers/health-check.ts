@@ -52,6 +52,8 @@ export const HEALTH_CHECK_TIMES: HealthCheckTimes = {
 
 /** Looks at a process that owes an answer. */
 interface Watch {
+  /** Whether the server itself keeps it stopped. */
+  isHeld(): boolean;
   isStuck(): boolean;
   isHeldUp(): boolean;
 }
@@ -134,7 +136,7 @@ export class HealthCheck {
     const waitMs = hurried ? MIN_WAIT_MS : Math.max(MIN_WAIT_MS, this.#patienceMs - silentMs);
     return new Promise((resolve) => {
       let watch: Watch | null = null;
-      const until = performance.now() + waitMs;
+      let until = performance.now() + waitMs;
       let lookedAt = performance.now();
       const over = (alive: boolean) => {
         clearInterval(looks);
@@ -143,8 +145,11 @@ export class HealthCheck {
       const looks = setInterval(() => {
         const now = performance.now();
         // This server was held up itself: the answer may lie in the channel, which is read before the next look.
-        const wasLate = now - lookedAt > LATE_MS;
+        const passedMs = now - lookedAt;
+        const wasLate = passedMs > LATE_MS;
         lookedAt = now;
+        // Its time stands still while it cannot answer.
+        if (watch?.isHeld() === true) until += passedMs;
         if (watch === null) watch = this.#watchAnswer();
         else if (watch.isStuck()) return over(false);
         if (now < until || wasLate) return;

@@ -12,7 +12,11 @@ import type { PauseReport, SilenceWatcher } from './protocol/instance.ts';
 import type { FromInstance, NumberedRequest, ToInstance } from './protocol/protocol.ts';
 
 interface WatchedProcess {
-  readonly worker: { readonly pid: number; signal(name: 'SIGSTOP' | 'SIGCONT' | 'SIGTERM' | 'SIGKILL'): void };
+  readonly worker: {
+    readonly pid: number;
+    readonly isHeld: boolean;
+    signal(name: 'SIGSTOP' | 'SIGCONT' | 'SIGTERM' | 'SIGKILL'): void;
+  };
   send(message: ToInstance): void;
   /** Whether it has its file open, no close is under way and no call runs or waits: then it answers at once. */
   isQuiet(): boolean;
@@ -44,7 +48,7 @@ export class Liveness {
       get pid() {
         return process.worker.pid;
       },
-      isHeld: () => this.#isHeld || this.#pause.isPaused,
+      isHeld: () => this.#isHeld || this.#pause.isPaused || process.worker.isHeld,
     };
     const watchAnswer = () => new AnswerWatch(watched);
     this.#health = new HealthCheck(() => process.send({ type: 'ping' }), this.#times.giveUpAfterMs, watchAnswer);
@@ -146,9 +150,9 @@ export class Liveness {
     this.#pause.processExited();
   }
 
-  /** One check of an idle process, to be called every few seconds. A paused one is never checked. */
+  /** One check of an idle process, to be called every few seconds. A paused or held one is never checked. */
   check(): void {
-    if (!this.#process.isQuiet() || this.#pause.isPaused) return;
+    if (!this.#process.isQuiet() || this.#pause.isPaused || this.#process.worker.isHeld) return;
     const unanswered = this.#health.check();
     const isPending = this.#process.isPending();
     if (unanswered === this.#times.silentAfterChecks) {

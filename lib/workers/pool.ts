@@ -21,7 +21,7 @@ import type { Claim, InstancePool, InstanceProcess, MemoryUse, OpenSpec } from '
 import { SupervisedInstance } from './supervisor.ts';
 import { giveSandbox } from './walls/user.ts';
 
-export interface PoolOptions {
+export interface PoolOptions extends Pick<WorkerOptions, 'hold' | 'walls'> {
   /** Workers to keep started ahead of need. */
   size: number;
   /** Maximum number of sandboxes that have a process at the same time. */
@@ -35,8 +35,6 @@ export interface PoolOptions {
    * Default: `cache` in the data folder.
    */
   cacheFolder?: string;
-  /** What stands around workers beside Node's permissions. Default: nothing. */
-  walls?: WorkerOptions['walls'];
   /** Milliseconds that a worker may take to start. */
   maxStartMs?: number;
   log?: Logger;
@@ -116,7 +114,7 @@ class Pool implements InstancePool {
     makeFolderNow(join(dataFolder, 'live'));
     const spillFolder = join(dataFolder, 'spill');
     const compiled = compileCacheFolder(cacheFolder, walls?.user?.uid);
-    this.#workerOptions = { dataFolder, spillFolder, cacheFolder: compiled, maxStartMs, walls };
+    this.#workerOptions = { dataFolder, spillFolder, cacheFolder: compiled, maxStartMs, walls, hold: options.hold };
   }
 
   get ready(): number {

@@ -23,6 +23,7 @@ import { MOST_REQUEST_BYTES } from '../outgoing/network-limits.ts';
 import { emptyOfStrangers } from '../storage/landing.ts';
 import { parseFromInstance } from './protocol/protocol.ts';
 import type { OwnUser, User } from './walls/user.ts';
+import { HeldSignals, type WorkerHold } from './worker-hold.ts';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = dirname(dirname(HERE));
@@ -102,6 +103,8 @@ export interface Worker {
   readonly exited: Promise<string>;
   /** Sends a signal to the worker itself. */
   signal(name: NodeJS.Signals): void;
+  /** Whether it is stopped because its host may not act now. */
+  readonly isHeld: boolean;
   /** The worker's id, and the ids of what it has forked, where it can. `isWhole`: none is left out. */
   processes(): { pids: readonly number[]; isWhole: boolean };
   /** The end of the worker's stderr. */
@@ -132,6 +135,8 @@ export interface WorkerOptions {
   maxStartMs: number;
   /** What stands around it beside Node's permissions. Default: nothing. */
   walls?: WorkerWalls | undefined;
+  /** What stops it while its host may not act. Default: nothing. */
+  hold?: WorkerHold | undefined;
 }
 
 /**
@@ -139,7 +144,7 @@ export interface WorkerOptions {
  * thread that started it exits. `compile`: it compiles all that workers use before it is ready.
  */
 export function startWorker(
-  { dataFolder, spillFolder, cacheFolder, maxStartMs, walls }: WorkerOptions,
+  { dataFolder, spillFolder, cacheFolder, maxStartMs, walls, hold }: WorkerOptions,
   { compile = false }: { compile?: boolean } = {},
 ): Worker {
   // The folders may have been deleted since the server started. A worker that cannot write there does not start.
@@ -170,7 +175,7 @@ export function startWorker(
     NODE_COMPILE_CACHE: cacheFolder,
     SQLITE_TMPDIR: spillFolder,
   };
-  const worker = startProcess(command, env, { ...walls, maxStartMs });
+  const worker = startProcess(command, env, { ...walls, hold, maxStartMs });
   // A wrapper hands it on to what it begins, unless it was quicker.
   if (worker.child.pid !== undefined) lowerPriority(worker.child.pid);
   void worker.known.then(lowerPriority);
@@ -186,7 +191,12 @@ export function startWorkerProcess(command: readonly string[], env: NodeJS.Proce
 function startProcess(
   command: readonly string[],
   env: NodeJS.ProcessEnv,
-  { isWrapped = false, mayFork = true, maxStartMs }: Partial<WorkerWalls> & { maxStartMs: number | null },
+  {
+    isWrapped = false,
+    mayFork = true,
+    hold,
+    maxStartMs,
+  }: Partial<WorkerWalls> & Pick<WorkerOptions, 'hold'> & { maxStartMs: number | null },
 ): Worker {
   const [file = '', ...args] = command;
   // No session of its own: where the kernel groups processes by sessions, its niceness would count for nothing.
@@ -202,7 +212,12 @@ function startProcess(
   const stderr = () => tail;
   const exited = exitOf(child, { channel, id, stderr });
   const ready = maxStartMs === null ? Promise.resolve() : readiness({ id, channel, exited, stderr }, maxStartMs);
-  ready.catch(() => {});
+  const signals = new HeldSignals((name) => id.signal(name));
+  // One that starts does nothing yet, and has its time for it.
+  ready.then(
+    () => void exited.then(hold?.add(signals)),
+    () => undefined,
+  );
   return {
     child,
     get pid() {
@@ -212,7 +227,10 @@ function startProcess(
     channel,
     ready,
     exited,
-    signal: (name) => id.signal(name),
+    signal: signals.signal,
+    get isHeld() {
+      return signals.isHeld;
+    },
     processes: () => (mayFork ? withForked(id.pid) : { pids: [id.pid], isWhole: true }),
     stderr: () => tail.replace(SAID_OF_SIGKILL, ''),
   };

@@ -67,6 +67,14 @@ test('a server with its registry in a file is its only host, without a lease, a 
   expect((await first.call('GET', '/api/hosts/one')).json).toEqual(one);
   expect((await first.call('GET', '/api/hosts/two')).json).toMatchObject({ status: 404, code: 'not_found' });
   expect(await leaseOf(first)).toBeNull();
+  // Its row is written by the start, and nothing asks of it again: no call does, and no timer.
+  await first.call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
+  for (let n = 0; n < 5; n += 1) await first.call('POST', '/api/instances/a/exec', { command: 'true' });
+  const timesOf = async (method: string) =>
+    new RegExp(`winterdock_registry_seconds_count\\{method="hosts.${method}"\\} (\\d+)`).exec(
+      (await first.call('GET', '/metrics')).text,
+    )?.[1];
+  expect([await timesOf('describe'), await timesOf('renew'), first.host.lease]).toEqual(['1', undefined, null]);
   expect(existsSync(join(root, 'data', 'host.key'))).toBe(false);
   await first.stop();
   // Another name is another host, and the former one is gone: nobody else uses the registry.
