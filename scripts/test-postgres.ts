@@ -21,6 +21,7 @@ export const CHOSEN: readonly string[] = [
   'lib/http/tests/access.test.ts',
   'lib/http/tests/calls.test.ts',
   'lib/http/tests/changes.test.ts',
+  'lib/http/tests/console-reads.test.ts',
   'lib/http/tests/events.test.ts',
   'lib/http/tests/files.test.ts',
   'lib/http/tests/forget.test.ts',

@@ -6,6 +6,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 /** Files that use SQLite without drizzle, and the reasons. */
 const BY_HAND: Readonly<Record<string, string>> = {
+  'lib/health/load/minutes-file.ts': 'the minutes of the load are in a file of their own beside the registry',
   'lib/registry/sqlite/quick-check.ts': 'PRAGMA quick_check, in a thread that loads no drizzle',
   'lib/registry/sqlite/database.ts':
     'opens the connection: PRAGMA, transactions, VACUUM, the triggers of what is being forgotten',
