@@ -311,12 +311,12 @@ async function tenants(page: Page, tenant: string): Promise<void> {
   await page.getByRole('button', { name: 'Set the limits' }).click();
   await expect(page.getByText('must be a whole number, like 50')).toBeVisible();
   await page.getByLabel('Sandboxes at most').fill('1');
-  await page.getByLabel('Bytes at most').fill('500 MB');
+  await page.getByLabel('On disk at most').fill('500 MB');
   await page.getByRole('button', { name: 'Set the limits' }).click();
   await expect(page.getByText('Set. What it has beyond a new limit stays')).toBeVisible();
   await expect(part(page, 'Quotas')).toContainText('1 of 1');
   await expect(part(page, 'Quotas')).toContainText('Used up.');
-  await expect(page.getByLabel('Bytes at most')).toHaveValue('500 MB');
+  await expect(page.getByLabel('On disk at most')).toHaveValue('500 MB');
   const refused = await call<{ code: string; quota: string }>('POST', '/api/instances', { tenant });
   expect(refused.json).toMatchObject({ code: 'quota_exceeded', quota: 'max_sandboxes' });
   await expect(

@@ -26,6 +26,39 @@ test('a page that is not there at once is announced by a line until it is', asyn
   await expect(line).toHaveCount(0);
 });
 
+test('ten rows stand on a small screen, and the box that finds stays where it is while one types', async ({ page }) => {
+  const tenant = 'ten-rows';
+  const labels = { env: 'production', region: 'europe-west', owner: 'the-data-team', tier: 'one' };
+  for (let n = 0; n < 12; n += 1) {
+    await make({
+      id: `${tenant}-with-a-rather-long-identifier-${n}`,
+      tenant,
+      name: `The quarterly reconciliation ${n}`,
+      labels,
+    });
+  }
+  await openSession(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(`/sandboxes?tenant=${tenant}`);
+  const rows = page.locator('main tbody tr');
+  await expect(rows).toHaveCount(12);
+  const tenth = await rows.nth(9).boundingBox();
+  expect((tenth?.y ?? 800) + (tenth?.height ?? 0)).toBeLessThanOrEqual(800);
+  const box = page.getByLabel('Find, or type a filter');
+  const before = await box.boundingBox();
+  await box.fill(`tenant:${tenant} nothing-of-this`);
+  await expect(page.getByText('No sandbox matches')).toBeVisible();
+  expect(await box.boundingBox()).toEqual(before);
+  // One width for all pages: nothing of the masthead jumps from page to page.
+  await page.setViewportSize({ width: 1920, height: 1080 });
+  const places = new Set<number | undefined>();
+  for (const path of ['/', '/sandboxes', '/archive', '/audit', `/tenants/${tenant}`, '/settings']) {
+    await page.goto(path);
+    places.add((await page.getByRole('banner').getByRole('link', { name: 'Winterdock' }).boundingBox())?.x);
+  }
+  expect(places.size).toBe(1);
+});
+
 test('a filter is typed and followed, says what is wrong, is saved as a link, and rows are chosen by ranges', async ({
   page,
 }) => {

@@ -110,7 +110,7 @@ export default async function Archive({ searchParams }: { searchParams: Promise<
   const figure = list === null ? '' : `${(total ?? list.total).toLocaleString('en')}${total === undefined ? '+' : ''} `;
   return (
     <AsOf asOf={asOf} rendered={rendered}>
-      <h1 className="wide-list headline pt-8 pb-6 sm:pt-12">
+      <h1 className="headline pt-8 pb-6 sm:pt-12">
         {figure}
         {list === null ? 'Sandboxes ' : list.total === 1 ? 'sandbox ' : 'sandboxes '}
         <span className="quiet">{filtered ? 'filed away, as filtered' : 'filed away'}</span>

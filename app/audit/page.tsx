@@ -95,7 +95,7 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
   const later = query?.cursor !== undefined;
   return (
     <>
-      <h1 className="wide-list headline pt-8 pb-6 sm:pt-12">
+      <h1 className="headline pt-8 pb-6 sm:pt-12">
         The ledger <span className="quiet">{filtered ? 'as filtered' : 'of everything'}</span>
       </h1>
       <FilterForm action={PATH} className="pb-6">

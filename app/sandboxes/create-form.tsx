@@ -87,7 +87,7 @@ export function CreateForm({
   return (
     <details
       ref={fold}
-      className="group mb-8 open:mb-12 sm:-mt-[4.25rem]"
+      className="group list-head-new"
       id="new"
       open={open || complains}
       onToggle={({ currentTarget }) => {
@@ -96,11 +96,11 @@ export function CreateForm({
           currentTarget.querySelector<HTMLElement>('input, select')?.focus();
       }}
     >
-      <summary className="button button-ink sm:ml-auto sm:flex sm:w-fit" data-create="">
+      <summary className="button button-ink" data-create="">
         <span className="group-open:hidden">New sandbox</span>
         <span className="hidden group-open:inline">Close the form</span>
       </summary>
-      <form action={submit} className="mt-6 grid gap-5 border-t border-ink pt-5" noValidate>
+      <form action={submit} className="my-4 grid gap-5 border-y border-ink py-5" noValidate>
         {problem !== null && <Outcome outcome={{ ok: false, ...problem }} />}
         <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
           <Field name="tenant" title="Tenant" error={errors.tenant} note="Whose it is: a-z, 0-9, _ and -">

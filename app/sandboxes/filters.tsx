@@ -67,7 +67,7 @@ export function SandboxFilters({ filters, complaints }: { filters: Values; compl
   const others = Object.entries(filters).filter(([name]) => !FIELDS.includes(name));
   const chosen = Object.keys(narrowing(filters)).length;
   return (
-    <details className="mt-3 md:[&::details-content]:[content-visibility:visible]">
+    <details className="mt-2 md:[&::details-content]:[content-visibility:visible]">
       <summary className="inline-flex cursor-pointer items-center gap-2 py-1 text-small md:hidden">
         <span aria-hidden="true">+</span> Filters and order{chosen === 0 ? '' : ` (${chosen})`}
       </summary>

@@ -108,13 +108,36 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
   const { limit: _limit, ...kept } = filters;
   return (
     <AsOf asOf={asOf} rendered={rendered}>
-      <div className="wide-list pt-8 pb-6 sm:pt-12">
+      <div className="list-head">
         <h1 className="headline">
           {wrong ? 'Sandboxes' : `${words} ${page.total === 1 ? 'sandbox' : 'sandboxes'}`}
           {filtered && !wrong && <span className="quiet"> that {page.total === 1 ? 'matches' : 'match'}</span>}
         </h1>
+        {!empty && <TypedBox typed={typed} kept={untyped(filters)} complaints={typedComplaints} />}
+        {mayCreate && (
+          <WithCall
+            name="createInstance"
+            fields={{
+              tenant: 'text',
+              name: 'text',
+              id: 'text',
+              policy: 'text',
+              labels: 'labels',
+              keep_hot: 'true',
+              ephemeral: 'true',
+            }}
+          >
+            <CreateForm
+              action={createSandbox}
+              policies={POLICY_CHOICES}
+              start={{ ...START, values: { tenant: query?.tenant ?? '' } }}
+              open={empty}
+              tenants={caller.tenants}
+            />
+          </WithCall>
+        )}
         {deleted !== null && (
-          <p className="mt-2">
+          <p className="list-head-note">
             <Link href={addressWith(LIST_PATH, { ...kept, state: 'deleted' })} prefetch={false}>
               {deleted}
             </Link>
@@ -122,31 +145,8 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
           </p>
         )}
       </div>
-      {mayCreate && (
-        <WithCall
-          name="createInstance"
-          fields={{
-            tenant: 'text',
-            name: 'text',
-            id: 'text',
-            policy: 'text',
-            labels: 'labels',
-            keep_hot: 'true',
-            ephemeral: 'true',
-          }}
-        >
-          <CreateForm
-            action={createSandbox}
-            policies={POLICY_CHOICES}
-            start={{ ...START, values: { tenant: query?.tenant ?? '' } }}
-            open={empty}
-            tenants={caller.tenants}
-          />
-        </WithCall>
-      )}
       {!empty && (
-        <div className="pb-6">
-          <TypedBox typed={typed} kept={untyped(filters)} complaints={typedComplaints} />
+        <div className="pb-3">
           <SandboxFilters filters={filters} complaints={complaints} />
           <SavedFilters
             saved={settings.saved}
@@ -158,7 +158,7 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
         <Nothing wrong={wrong} filtered={filtered} mayCreate={mayCreate} />
       ) : (
         <>
-          <div className="flex flex-wrap items-start justify-between gap-x-5 gap-y-3 border-t border-ink py-3">
+          <div className="flex flex-wrap items-start justify-between gap-x-5 gap-y-3 border-t border-ink py-1.5">
             {mayChoose && (
               <SelectionBar filter={listFilters(filters)} total={total ?? page.total} exact={total !== null} />
             )}

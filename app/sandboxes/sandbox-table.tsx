@@ -10,12 +10,12 @@ import { RelativeTime } from '../../components/ui/relative-time.tsx';
 import { COLUMNS, type ColumnName, type Density } from './list-settings.ts';
 import { SelectAll } from './select-rows.tsx';
 
-const LABELS_SHOWN = 3;
+const LABELS_SHOWN = 2;
 
 function Labels({ labels }: { labels: Readonly<Record<string, string>> }) {
   const entries = Object.entries(labels);
   return (
-    <span className="wraps flex flex-wrap gap-1.5">
+    <span className="flex gap-1.5 max-md:flex-wrap">
       {entries.slice(0, LABELS_SHOWN).map(([key, value]) => (
         <Link
           key={key}
@@ -39,7 +39,7 @@ function Who({ instance, compact }: { instance: Instance; compact: boolean }) {
       <Link
         href={`/sandboxes/${instance.id}`}
         prefetch={false}
-        className={`${compact ? 'max-md:line-clamp-2 md:max-w-full md:flex-none md:truncate' : 'line-clamp-2'} font-[540] [overflow-wrap:anywhere] ${instance.state === 'deleted' ? 'line-through' : ''}`}
+        className={`max-md:line-clamp-2 md:max-w-full md:truncate ${compact ? 'md:flex-none' : 'md:block'} font-[540] [overflow-wrap:anywhere] ${instance.state === 'deleted' ? 'line-through' : ''}`}
         title={instance.name ?? undefined}
       >
         {instance.name ?? instance.id}
@@ -47,7 +47,7 @@ function Who({ instance, compact }: { instance: Instance; compact: boolean }) {
       </Link>
       {instance.name !== null && (
         <code
-          className={`mt-0.5 block text-[0.75rem] text-ink-3 [overflow-wrap:anywhere] ${compact ? 'md:mt-0 md:min-w-0 md:truncate' : ''}`}
+          className={`block text-[0.75rem] text-ink-3 max-md:mt-0.5 max-md:[overflow-wrap:anywhere] md:truncate ${compact ? 'md:min-w-0' : ''}`}
         >
           {instance.id}
         </code>
@@ -128,7 +128,7 @@ export function SandboxTable({
   choose?: string;
 }) {
   return (
-    <table className={`ledger ledger-cards ${density === 'compact' ? 'one-line' : ''}`}>
+    <table className={`ledger ledger-cards list-rows ${density === 'compact' ? 'one-line' : ''}`}>
       <thead>
         <tr>
           {choose !== undefined && (

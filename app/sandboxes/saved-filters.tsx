@@ -10,7 +10,7 @@ export function SavedFilters({ saved, search }: { saved: readonly SavedFilter[];
   if (saved.length === 0 && search === null) return null;
   const isSaved = saved.some((one) => one.search === search);
   return (
-    <div className="flex flex-wrap items-center gap-x-3 gap-y-2 pt-3 text-small">
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-2 pt-1.5 text-small">
       {saved.length > 0 && (
         <ul className="flex flex-wrap gap-2" aria-label="Saved filters">
           {saved.map(({ name, search: address }) => (

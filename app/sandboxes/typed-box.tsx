@@ -52,13 +52,18 @@ export function TypedBox({
   };
   const isWrong = wrong.length > 0;
   return (
-    <Form action={LIST_PATH} aria-label="Find" onSubmit={() => clearTimeout(waiting.current)}>
+    <Form
+      action={LIST_PATH}
+      aria-label="Find"
+      className="list-head-find"
+      onSubmit={() => clearTimeout(waiting.current)}
+    >
       {Object.entries(kept).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
       <div className="flex items-start gap-3">
         <label className="block min-w-0 flex-1">
-          <span className="field-name">Find, or type a filter</span>
+          <span className="sr-only">Find, or type a filter</span>
           <input
             ref={input}
             className="input font-mono text-small"
@@ -75,7 +80,7 @@ export function TypedBox({
             aria-describedby={isWrong ? 'typed-complaint' : undefined}
           />
         </label>
-        <button type="submit" className="button beside-fields">
+        <button type="submit" className="button">
           Find
         </button>
       </div>

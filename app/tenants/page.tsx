@@ -67,7 +67,7 @@ function Table({ tenants }: { tenants: readonly Tenant[] }) {
             Sandboxes
           </th>
           <th scope="col" className="text-right whitespace-nowrap">
-            Size
+            On disk
           </th>
           <th scope="col">Quotas</th>
         </tr>

@@ -22,7 +22,7 @@ export function StateChip({
 }) {
   return (
     <span
-      className={`inline-flex items-center gap-1.5 rounded-2xl border px-2.5 py-0.5 text-[0.9375rem] leading-[1.4] font-[520] tracking-normal lg:flex-none ${
+      className={`inline-flex items-center gap-1.5 rounded-2xl border px-2.5 py-0.5 text-[0.9375rem] leading-[1.4] font-[520] tracking-normal tabular-nums lg:flex-none ${
         fault === null ? 'border-ink bg-sheet' : 'border-fault bg-fault-wash text-fault-ink'
       }`}
     >

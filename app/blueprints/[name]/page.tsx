@@ -12,6 +12,7 @@ import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { Fact, FactList } from '#components/ui/fact-list.tsx';
+import { NameHeading } from '#components/ui/name-heading.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { RemoveForm } from '#components/ui/remove-form.tsx';
@@ -65,17 +66,10 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
     <>
       <header className="pt-6 pb-8 sm:pt-8">
         <Breadcrumbs steps={[{ name: 'Blueprints', href: '/blueprints' }]} />
-        <h1>
-          <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">{name}</span>
-          <span className="headline mt-1.5 block">
-            <CopyMark kind="blueprint" size={36} className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]" />
-            Blueprint{' '}
-            <span className="quiet quiet-half">
-              <span className="dot">· </span>
-              made <RelativeTime at={blueprint.created} rendered={rendered} />
-            </span>
-          </span>
-        </h1>
+        <NameHeading name={name}>
+          <CopyMark kind="blueprint" size={16} className="mr-1.5 inline-block align-[-0.125em]" />
+          Blueprint · made <RelativeTime at={blueprint.created} rendered={rendered} />
+        </NameHeading>
       </header>
       {made !== undefined && (
         <PageSection id="made" name="Just made" note="Updates by itself.">

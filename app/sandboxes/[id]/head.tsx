@@ -89,7 +89,7 @@ function NextSteps({ caller, instance }: { caller: Caller; instance: Instance })
 /** The strip of states, which opens into the map with the hops in words. */
 function StateMap({ instance, rendered }: { instance: Instance; rendered: number }) {
   return (
-    <details id="map" className="group mt-1 border-t border-rule-2 print:hidden">
+    <details id="map" className="group print:hidden">
       <summary className="flex items-center justify-between gap-3 py-1 hover:bg-wash">
         <LiveStateStrip instance={instance} rendered={rendered} />
         <span className="text-small whitespace-nowrap text-ink-3">
@@ -146,61 +146,63 @@ export async function SandboxHead({
   // A card that asks for a reason, and what a move did, stand beside all of it; a row of buttons beside the name.
   const across = revivable ? 'lg:col-[1/2]' : 'lg:col-[1/-1] lg:group-has-[#moves_.outcome]/head:col-[1/2]';
   return (
-    <header className="pt-1">
-      <FollowOperation instance={instance} rendered={rendered} />
-      <div className="group/head grid gap-x-10 gap-y-2 lg:grid-cols-[minmax(0,1fr)_auto] lg:grid-rows-[auto_1fr] lg:gap-y-1">
-        <div className="min-w-0 lg:col-[1/2] lg:row-start-1">
-          <div className="mb-0.5 crumb-line flex items-baseline gap-x-3 gap-y-1 text-small">
-            <Breadcrumbs steps={[list, { name: tenant, href: `${list.href}?tenant=${tenant}` }]} tight />
-            <CopyId id={id} />
-            <Labels instance={instance} list={list.href} />
+    <>
+      <header className={`sandbox-head ${revivable ? '' : 'sandbox-head-stays'}`}>
+        <FollowOperation instance={instance} rendered={rendered} />
+        <div className="group/head grid gap-x-10 gap-y-2 lg:grid-cols-[minmax(0,1fr)_auto] lg:grid-rows-[auto_1fr] lg:gap-y-1">
+          <div className="min-w-0 lg:col-[1/2] lg:row-start-1">
+            <div className="mb-0.5 crumb-line flex items-baseline gap-x-3 gap-y-1 text-small">
+              <Breadcrumbs steps={[list, { name: tenant, href: `${list.href}?tenant=${tenant}` }]} tight />
+              <CopyId id={id} />
+              <Labels instance={instance} list={list.href} />
+            </div>
+            <h1 className="flex flex-wrap items-center gap-x-3 gap-y-1.5 lg:flex-nowrap">
+              <span className={`min-w-0 max-lg:line-clamp-2 lg:truncate ${TITLE}`} title={name ?? id}>
+                {name ?? id}
+              </span>{' '}
+              <TitleStatus instance={instance} rendered={rendered} />
+            </h1>
           </div>
-          <h1 className="flex flex-wrap items-center gap-x-3 gap-y-1.5 lg:flex-nowrap">
-            <span className={`min-w-0 max-lg:line-clamp-2 lg:truncate ${TITLE}`} title={name ?? id}>
-              {name ?? id}
-            </span>{' '}
-            <TitleStatus instance={instance} rendered={rendered} />
-          </h1>
-        </div>
-        {/* One line where there is room for it, so that nothing below moves when the state changes. */}
-        <div
-          className={`flex items-center gap-x-3 gap-y-1.5 ${across} ${revivable ? 'flex-wrap content-start' : 'one-line-facts'}`}
-        >
-          <WhyHere caller={caller} instance={instance} />
+          {/* One line where there is room for it, so that nothing below moves when the state changes. */}
           <div
-            id="next"
-            className={`flex flex-wrap items-center gap-x-3 gap-y-1.5 lg:flex-none lg:flex-nowrap ${revivable ? 'max-sm:hidden' : ''}`}
+            className={`flex items-center gap-x-3 gap-y-1.5 ${across} ${revivable ? 'flex-wrap content-start' : 'one-line-facts'}`}
           >
-            <IdleClock instance={instance} rendered={rendered} />
-            <Hold caller={caller} instance={instance} rendered={rendered} />
+            <WhyHere caller={caller} instance={instance} />
+            <div
+              id="next"
+              className={`flex flex-wrap items-center gap-x-3 gap-y-1.5 lg:flex-none lg:flex-nowrap ${revivable ? 'max-sm:hidden' : ''}`}
+            >
+              <IdleClock instance={instance} rendered={rendered} />
+              <Hold caller={caller} instance={instance} rendered={rendered} />
+            </div>
+            {nextSchedule !== undefined && (
+              <NextSchedule at={nextSchedule.at} rendered={rendered} href={tabAddress(id, 'schedules')} />
+            )}
+            <ProcessNote instance={instance} rendered={rendered} />
+            {(instance.replicate !== 'off' || instance.recovery_point.as !== 'none') && (
+              <p className="text-small text-ink-2">
+                <Link href={tabAddress(id, 'settings')} prefetch={false}>
+                  Replica
+                </Link>{' '}
+                <RecoveryWords instance={instance} rendered={rendered} />
+              </p>
+            )}
           </div>
-          {nextSchedule !== undefined && (
-            <NextSchedule at={nextSchedule.at} rendered={rendered} href={tabAddress(id, 'schedules')} />
-          )}
-          <ProcessNote instance={instance} rendered={rendered} />
-          {(instance.replicate !== 'off' || instance.recovery_point.as !== 'none') && (
-            <p className="text-small text-ink-2">
-              <Link href={tabAddress(id, 'settings')} prefetch={false}>
-                Replica
-              </Link>{' '}
-              <RecoveryWords instance={instance} rendered={rendered} />
-            </p>
-          )}
+          <div
+            id="moves"
+            className={`min-w-0 lg:col-start-2 lg:row-start-1 ${revivable ? 'lg:row-span-2 lg:w-[27rem]' : 'lg:max-w-[27rem] lg:min-w-80 lg:self-end lg:has-[.outcome]:row-[1/3] lg:has-[.outcome]:self-start'}`}
+          >
+            <Moves
+              id={id}
+              offers={offers}
+              action={moveSandbox.bind(null, id)}
+              revival={revivable ? await readRevival(caller, instance) : null}
+              next={<NextSteps caller={caller} instance={instance} />}
+            />
+          </div>
         </div>
-        <div
-          id="moves"
-          className={`min-w-0 lg:col-start-2 lg:row-start-1 ${revivable ? 'lg:row-span-2 lg:w-[27rem]' : 'lg:max-w-[27rem] lg:min-w-80 lg:self-end lg:has-[.outcome]:row-[1/3] lg:has-[.outcome]:self-start'}`}
-        >
-          <Moves
-            id={id}
-            offers={offers}
-            action={moveSandbox.bind(null, id)}
-            revival={revivable ? await readRevival(caller, instance) : null}
-            next={<NextSteps caller={caller} instance={instance} />}
-          />
-        </div>
-      </div>
+      </header>
       <StateMap instance={instance} rendered={rendered} />
-    </header>
+    </>
   );
 }

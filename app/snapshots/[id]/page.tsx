@@ -13,6 +13,7 @@ import { CopyId } from '#components/ui/copy-id.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { Fact, FactList } from '#components/ui/fact-list.tsx';
+import { NameHeading } from '#components/ui/name-heading.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { RemoveForm } from '#components/ui/remove-form.tsx';
@@ -62,19 +63,10 @@ function Title({ snapshot, rendered }: { snapshot: Snapshot; rendered: number })
           { name: snapshot.tenant, href: `/snapshots?tenant=${snapshot.tenant}` },
         ]}
       />
-      <h1>
-        <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">
-          {snapshot.tag ?? snapshot.id}
-        </span>
-        <span className="headline mt-1.5 block">
-          <CopyMark kind="snapshot" size={36} className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]" />
-          Snapshot{' '}
-          <span className="quiet quiet-half">
-            <span className="dot">· </span>
-            taken <RelativeTime at={snapshot.created} rendered={rendered} />
-          </span>
-        </span>
-      </h1>
+      <NameHeading name={snapshot.tag ?? snapshot.id}>
+        <CopyMark kind="snapshot" size={16} className="mr-1.5 inline-block align-[-0.125em]" />
+        Snapshot · taken <RelativeTime at={snapshot.created} rendered={rendered} />
+      </NameHeading>
       <p className="mt-4 text-small">
         <CopyId id={snapshot.id} />
       </p>

@@ -9,7 +9,7 @@ import type { Limit, LimitsAction, LimitsState } from './limits.ts';
 const FIELDS: readonly [name: Limit, title: string, placeholder: string][] = [
   ['max_sandboxes', 'Sandboxes at most', 'no limit'],
   ['max_active', 'Awake at once at most', 'no limit'],
-  ['max_bytes', 'Bytes at most', 'no limit'],
+  ['max_bytes', 'On disk at most', 'no limit'],
   ['max_daily_cpu_s', 'Processor time a day', 'no limit'],
   ['max_run_s', 'Time of a run at most', 'as for all'],
   ['max_call_s', 'Time of a call at most', 'as its policy'],

@@ -8,10 +8,12 @@ import { LiveTenantStates } from '#components/live/tenant-counts.tsx';
 import { FAULT_MEANS } from '#components/sandbox/state-words.ts';
 import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
+import { NameHeading } from '#components/ui/name-heading.tsx';
+import { PageIndex } from '#components/ui/page-index.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
-import { whyNot } from '#lib/contract/access.ts';
+import { mayDo, whyNot } from '#lib/contract/access.ts';
 import type { Tenant } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { FAULTS } from '#lib/lifecycle/words.ts';
@@ -32,6 +34,31 @@ export const dynamic = 'force-dynamic';
 
 interface Props {
   params: Promise<{ tenant: string }>;
+}
+
+/** The parts of the page, for the index; those that not every visitor has are left out by `indexFor`. */
+const PARTS = [
+  ['sandboxes', 'Sandboxes'],
+  ['due', 'Due next'],
+  ['week', 'Last seven days'],
+  ['quotas', 'Quotas'],
+  ['thresholds', 'Thresholds'],
+  ['replica', 'Replica'],
+  ['network', 'Network'],
+  ['variables', 'Variables'],
+  ['secrets', 'Secrets'],
+  ['shares', 'Shares'],
+  ['keys', 'Keys'],
+  ['ledger', 'Ledger'],
+  ['forget', 'Forget it'],
+] as const;
+
+function indexFor(caller: Caller, { forgetting }: Tenant) {
+  const isBeingForgotten = forgetting !== null && forgetting.finished === null;
+  return PARTS.filter(([id]) => {
+    if (id === 'keys') return mayDo(caller, 'listKeys');
+    return id !== 'forget' || !isBeingForgotten;
+  });
 }
 
 const figures = (count: number) => count.toLocaleString('en');
@@ -87,24 +114,19 @@ export default async function TenantPage({ params }: Props) {
   const sandboxes = quotas.max_sandboxes.used;
   return (
     <AsOf asOf={asOf} rendered={rendered}>
-      <header className="pt-6 pb-8 sm:pt-8">
+      <header className="pt-6 pb-6 sm:pt-8">
         <Breadcrumbs steps={[{ name: 'Tenants', href: '/tenants' }]} />
-        <h1>
-          <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">{name}</span>
-          <span className="headline mt-1.5 block">
-            {sandboxes === 0 ? 'No sandbox' : `${figures(sandboxes)} ${sandboxes === 1 ? 'sandbox' : 'sandboxes'}`}{' '}
-            <span className="quiet quiet-half">
-              <span className="dot">· </span>
-              {figures(counts.active)} awake
-            </span>
-          </span>
-        </h1>
+        <NameHeading name={name}>
+          {sandboxes === 0 ? 'No sandbox' : `${figures(sandboxes)} ${sandboxes === 1 ? 'sandbox' : 'sandboxes'}`} ·{' '}
+          {figures(counts.active)} awake
+        </NameHeading>
       </header>
+      <PageIndex parts={indexFor(caller, tenant)} />
       <BeingForgotten caller={caller} tenant={tenant} />
       <PageSection id="sandboxes" name="Sandboxes" note="By state. Each number links to its list.">
         <LiveTenantStates tenant={name} states={counts} all />
         <p className="mt-3 text-small text-ink-2">
-          {sizeInWords(bytes.total)} in files, which its quota counts: {sizeInWords(bytes.live)} in the live drawer,{' '}
+          {sizeInWords(bytes.total)} on disk, which its quota counts: {sizeInWords(bytes.live)} in the live drawer,{' '}
           {sizeInWords(bytes.cold)} in the cold one, {sizeInWords(bytes.archive)} in the archive
           {bytes.none > 0 && <>, {sizeInWords(bytes.none)} that new ones begin with</>}.
         </p>

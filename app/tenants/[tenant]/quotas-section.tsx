@@ -17,7 +17,7 @@ function Meters({ quotas }: Pick<Tenant, 'quotas'>) {
     <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2 lg:grid-cols-4">
       <QuotaMeter name="Sandboxes" {...max_sandboxes} inWords={figures} />
       <QuotaMeter name="Awake at once" {...max_active} inWords={figures} />
-      <QuotaMeter name="Bytes" {...max_bytes} inWords={sizeInWords} />
+      <QuotaMeter name="On disk" {...max_bytes} inWords={sizeInWords} />
       <QuotaMeter name="Processor time today (UTC)" {...max_daily_cpu_s} inWords={exactDuration} />
     </div>
   );

@@ -9,6 +9,7 @@ import { Code } from '#components/files/code.tsx';
 import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
+import { NameHeading } from '#components/ui/name-heading.tsx';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
@@ -89,18 +90,15 @@ function Title({
           { name: tenant, href: `/workbooks?tenant=${tenant}` },
         ]}
       />
-      <h1>
-        <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">{id}</span>
-        <span className="headline mt-1.5 block [overflow-wrap:anywhere]">
-          {workbook === null ? 'New workbook' : (workbook.title ?? 'Workbook')}
-          {workbook !== null && (
-            <span className="quiet quiet-half">
-              <span className="dot"> · </span>
-              changed <RelativeTime at={workbook.updated_at} rendered={rendered} />
-            </span>
-          )}
-        </span>
-      </h1>
+      <NameHeading name={id}>
+        {workbook === null ? 'New workbook' : (workbook.title ?? 'Workbook')}
+        {workbook !== null && (
+          <>
+            {' '}
+            · changed <RelativeTime at={workbook.updated_at} rendered={rendered} />
+          </>
+        )}
+      </NameHeading>
     </header>
   );
 }
