@@ -85,6 +85,17 @@ test('a viewer sees states and the ledger of the own tenant, and is told why not
   expect(await flaws(page)).toEqual([]);
 });
 
+test('a server without a replica says that it keeps no past', async ({ page }) => {
+  await join(page, await invite({ email: 'olga@example.com', role: 'operator' }), 'Olga');
+  for (const more of ['', '&at=1765504800', '&at=1765504800&to=now']) {
+    expect((await page.goto(`/sandboxes/access-alpha?tab=past${more}`))?.status()).toBe(200);
+    await expect(page.locator('#past')).toContainText('This server has no replica');
+  }
+  expect(await flaws(page)).toEqual([]);
+  await page.goto('/sandboxes/access-alpha?tab=snapshots');
+  await expect(page.getByRole('link', { name: 'Its past' })).toHaveCount(0);
+});
+
 test('what is of another tenant is not there', async ({ page, complaints }) => {
   complaints.expected.push(/404/);
   await join(page, await invite({ email: 'otto@example.com', role: 'operator', tenants: ['alpha'] }), 'Otto');
