@@ -39,6 +39,9 @@ const BY_OTHER_WORDS: Record<string, string> = {
   putTenantNetwork: 'network allow',
   putBackupSettings: 'backups set',
   restoreBackup: 'backups restore',
+  exportInstanceLoad: 'load',
+  exportTenantLoad: 'load',
+  exportServerLoad: 'load',
   health: 'health',
   openapi: 'version',
 };

@@ -20,6 +20,7 @@ import { addJobCommands } from './commands/jobs.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addLedgerCommands } from './commands/ledger.ts';
 import { addLineageCommand } from './commands/lineage.ts';
+import { addLoadCommand } from './commands/load.ts';
 import { addLocalCommands } from './commands/local.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addMcpCommand } from './commands/mcp.ts';
@@ -92,6 +93,7 @@ ${exitCodeTable()}`,
   addLedgerCommands(program);
   addTenantCommands(program);
   addUsageCommand(program);
+  addLoadCommand(program);
   addKeyCommands(program);
   addPeopleCommands(program);
   addBackupCommands(program);

@@ -31,3 +31,20 @@ test('usage is a table of a sandbox, a tenant or the server, with the sum below'
   expect((await cli.run(['usage', '--tenant', 'nobody'])).exit).toBe(4);
   expect((await cli.run(['usage', 'a', '--tenant', 'acme'])).exit).toBe(2);
 });
+
+test('load is a table of what is taken now, says of what it is made, and is saved as CSV', async () => {
+  await expect
+    .poll(async () => (await cli.run(['load', 'a', '--json'])).json?.points?.length, { timeout: 60_000 })
+    .toBeGreaterThan(0);
+  const own = await cli.run(['load', 'a']);
+  expect(own.stdout).toMatch(/^FROM +CPU +CALLS +MEMORY +IN +OUT +DISK\n\d/);
+  expect(own.stderr).toMatch(/samples/);
+  const tenant = await cli.run(['load', '--tenant', 'acme', '--within', '30m']);
+  expect(tenant.stdout).toMatch(/^MOST +CPU[^\n]*\na +\d/m);
+  expect((await cli.run(['load', '--csv', '-'])).stdout).toMatch(/^time,/);
+  expect((await cli.run(['load', 'a', '--tenant', 'acme'])).exit).toBe(2);
+  expect(await cli.run(['load', 'a', '--step', '7s'])).toMatchObject({
+    exit: 6,
+    stderr: expect.stringMatching(/tens of seconds/),
+  });
+});

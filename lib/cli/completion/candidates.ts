@@ -175,6 +175,7 @@ const OPTION_VALUES: Readonly<Record<string, Source | 'files'>> = {
   '--script': 'files',
   '--file': 'files',
   '--head': 'files',
+  '--csv': 'files',
 };
 
 /** Arguments by their names; a command's own, `jobs show id`, come before those of all. */
