@@ -15,10 +15,12 @@ import { lineNames } from './actor-names.ts';
 import { readAttention } from './attention/read.ts';
 import { AttentionRows } from './attention/rows.tsx';
 import { ledgerSeq, renderedAt, requireCaller } from './caller.ts';
+import { LoadSection } from './load-section.tsx';
 import { Faults, StuckOperations } from './overview/attention.tsx';
 import { Due } from './overview/due.tsx';
 import { FirstUse } from './overview/first-use.tsx';
 import { RunningJobs } from './overview/jobs.tsx';
+import type { SearchParams } from './search-params.ts';
 import { visitorZone } from './zone.ts';
 
 export const dynamic = 'force-dynamic';
@@ -61,7 +63,7 @@ async function readTrouble(caller: Caller) {
   };
 }
 
-export default async function Overview() {
+export default async function Overview({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const caller = await requireCaller('/');
   const asOf = await ledgerSeq();
   const { operations } = getHost();
@@ -145,6 +147,9 @@ export default async function Overview() {
         </div>
       )}
       {quiet && !empty && attention}
+      {mayDo(caller, 'serverLoad') && !empty && (
+        <LoadSection caller={caller} tenant={null} path="/" search={await searchParams} rendered={rendered} />
+      )}
       {week !== null && !empty && (
         <PageSection id="week" name="Last seven days" note="By the hour, all sandboxes together.">
           <Week usage={week} linesOf={(since, until) => `/audit?since=${since}&until=${until}`} zone={zone} />

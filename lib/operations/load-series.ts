@@ -1,5 +1,6 @@
 /** What was sampled, summed into the steps of an answer. Pure. */
-import { type InstanceLoad, LOAD_POINTS } from '../contract/schema/load.ts';
+import { LOAD_POINTS } from '../contract/load-limits.ts';
+import type { InstanceLoad } from '../contract/schema/load.ts';
 import type { LoadStretch } from '../health/load/load-sampler.ts';
 import type { Steps } from './usage-series.ts';
 

@@ -3,13 +3,8 @@ import type { Caller } from '../auth/caller.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
-import {
-  type InstanceLoad,
-  LOAD_POINTS,
-  type LoadQuery,
-  type TopLoad,
-  type TopLoadQuery,
-} from '../contract/schema/load.ts';
+import { LOAD_POINTS } from '../contract/load-limits.ts';
+import type { InstanceLoad, LoadQuery, TopLoad, TopLoadQuery } from '../contract/schema/load.ts';
 import type { LoadSampler, LoadShare } from '../health/load/load-sampler.ts';
 import type { LoadSubject } from '../health/load/minutes-file.ts';
 import type { Registry } from '../registry/registry.ts';

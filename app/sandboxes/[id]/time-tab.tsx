@@ -1,14 +1,16 @@
 /** The Time tab: the life of a sandbox as bands, what it took meanwhile, and the ledger lines of a chosen part. */
 import Link from 'next/link';
 import { LifeStrip } from '#components/figures/life-strip.tsx';
-import { SeriesBars, TimeAxis } from '#components/figures/series-bars.tsx';
-import { partsOf } from '#components/figures/time-layout.ts';
+import type { LifeBand } from '#components/figures/load-chart.tsx';
+import { LoadCharts } from '#components/figures/load-charts.tsx';
+import { TimeAxis } from '#components/figures/series-bars.tsx';
+import { bandsOf, partsOf } from '#components/figures/time-layout.ts';
 import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
-import { lengthInWords, sizeInWords } from '#components/ui/durations.ts';
+import { lengthInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
-import { axisSpan } from '#components/ui/zones.ts';
+import { axisMoment, axisSpan } from '#components/ui/zones.ts';
 import type { Caller } from '#lib/auth/caller.ts';
-import type { Instance, InstanceUsage } from '#lib/contract/schema.ts';
+import type { Instance, InstanceLife, InstanceLoad } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { lineNames } from '../../actor-names.ts';
 import type { SearchParams } from '../../search-params.ts';
@@ -19,58 +21,37 @@ import { type Span, timeAddress, timeWindowOf } from './time-window.ts';
 /** Parts of the shown time: each is a link wide enough for a finger on a narrow screen. */
 const PARTS = 12;
 const LINES_SHOWN = 30;
-/** Bars of a series at most. */
-const BARS = 200;
-const HOUR = 3600;
-const figures = (count: number) => count.toLocaleString('en', { maximumFractionDigits: 2 });
+const MINUTE = 60;
 
 const middleOf = ({ from, to }: Span) => (from + to) / 2;
 
-function Usage({ usage, shown, zone }: { usage: InstanceUsage; shown: Span; zone: string }) {
-  const { points, total } = usage;
-  if (points.length === 0) return <p className="text-ink-2">It took nothing that was measured meanwhile.</p>;
-  const axis = { from: usage.from, to: usage.to, step: usage.step };
-  const length = shown.to - shown.from;
-  const bars = (value: (point: InstanceUsage['points'][number]) => number) =>
-    points.map((point) => ({ time: point.time, value: value(point) }));
-  const each = usage.step === HOUR ? 'an hour' : `in ${lengthInWords(usage.step)}`;
-  return (
-    <>
-      <div className="grid gap-x-10 gap-y-5 md:grid-cols-2">
-        <SeriesBars
-          name="Processor"
-          says={`${figures(total.cpu_s)} s`}
-          bars={bars(({ cpu_s }) => cpu_s)}
-          axis={axis}
-          mostInWords={(most) => `${figures(most)} s ${each}`}
-        />
-        <SeriesBars
-          name="Calls and writes"
-          says={figures(total.calls)}
-          bars={bars(({ calls }) => calls)}
-          axis={axis}
-          mostInWords={(most) => `${figures(most)} ${each}`}
-        />
-        <SeriesBars
-          name="Memory"
-          says="the most of its process"
-          bars={bars(({ memory_bytes }) => memory_bytes)}
-          axis={axis}
-          mostInWords={sizeInWords}
-        />
-        <SeriesBars
-          name="Disk"
-          says={`last ${sizeInWords(points.at(-1)?.disk_bytes ?? 0)}`}
-          bars={bars(({ disk_bytes }) => disk_bytes ?? 0)}
-          axis={axis}
-          mostInWords={sizeInWords}
-        />
-      </div>
-      <p className="mt-3 text-small text-ink-2">
-        Whole hours around {axisSpan(shown.from, shown.to, zone, length)}; nothing is drawn where it did nothing.
-      </p>
-    </>
-  );
+/** The bands of a life, in its time. */
+function lifeBands(life: InstanceLife): LifeBand[] {
+  const timeAt = (x: number) => life.from + (x / 1000) * (life.to - life.from);
+  return bandsOf(life).map(({ state, x, width, y, height }) => {
+    return { state, from: timeAt(x), to: timeAt(x + width), top: y, height };
+  });
+}
+
+/**
+ * The finest that is known of a time. Samples that began after it, because the server was started meanwhile, would
+ * leave out what the minutes have.
+ */
+async function loadOf(caller: Caller, { id, created }: Instance, { from, to }: Span): Promise<InstanceLoad> {
+  const { operations } = getHost();
+  const load = await operations.instanceLoad(caller, id, { from, to: to - 1 });
+  const isCut = load.made_of === 'samples' && load.samples_since > Math.max(from, created) + MINUTE;
+  return isCut ? operations.instanceLoad(caller, id, { from, to: to - 1, step: MINUTE }) : load;
+}
+
+/** What the charts are made of, and what of it is lost when. */
+function madeOfInWords({ made_of, samples_since }: InstanceLoad, shown: Span, zone: string): string {
+  if (made_of === 'hours')
+    return 'By the hour: what is finer is kept for a day. Nothing is drawn where it did nothing.';
+  const rest = 'Nothing is drawn where it was not awake or nothing was measured.';
+  if (made_of === 'minutes') return `By the minute, kept for a day on this server. ${rest}`;
+  const since = samples_since > shown.from ? ` since ${axisMoment(samples_since, zone)}` : '';
+  return `Samples${since}: this server has those of the last hour in memory, and loses them when it is restarted. ${rest}`;
 }
 
 export async function TimeTab({
@@ -92,10 +73,9 @@ export async function TimeTab({
   const length = shown.to - shown.from;
   const zone = await visitorZone();
   const { operations } = getHost();
-  const step = Math.max(1, Math.ceil((shown.to - shown.from) / HOUR / BARS)) * HOUR;
-  const [drawn, usage, page] = await Promise.all([
+  const [drawn, load, page] = await Promise.all([
     operations.instanceLife(caller, id, { from: shown.from, to: shown.to, columns: 240 }),
-    operations.instanceUsage(caller, id, { from: shown.from, to: shown.to - 1, step }),
+    loadOf(caller, instance, shown),
     operations.events(caller, { instance: id, since: lines.from, until: lines.to - 1, limit: LINES_SHOWN }),
   ]);
   const spans = partsOf(shown, PARTS).map((part) => ({
@@ -118,7 +98,20 @@ export async function TimeTab({
         <TimeAxis from={shown.from} to={shown.to} zone={zone} />
       </PageSection>
       <PageSection id="usage" name="What it took" margin={false}>
-        <Usage usage={usage} shown={shown} zone={zone} />
+        {load.points.length === 0 ? (
+          <p className="text-ink-2">It took nothing that was measured meanwhile.</p>
+        ) : (
+          <LoadCharts
+            load={load}
+            shown={shown}
+            bands={lifeBands(drawn)}
+            path={`/api/instances/${id}/load`}
+            isLive={instance.state === 'active' && shown.to >= life.to}
+            isGrowing={window.isWhole}
+            larger={`/sandboxes/${id}?tab=time&begin=BEGIN&end=END#usage`}
+          />
+        )}
+        <p className="mt-3 text-small text-ink-2">{madeOfInWords(load, shown, zone)}</p>
       </PageSection>
       <PageSection
         id="lines"

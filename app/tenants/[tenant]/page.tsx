@@ -20,6 +20,8 @@ import { FAULTS } from '#lib/lifecycle/words.ts';
 import { currentCaller, ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
 import { SecretsSection } from '../../guests/secrets-section.tsx';
 import { VariablesSection } from '../../guests/variables-section.tsx';
+import { LoadSection } from '../../load-section.tsx';
+import type { SearchParams } from '../../search-params.ts';
 import { DueSection, LedgerSection, SharesSection, WeekSection } from './activity-sections.tsx';
 import { BeingForgotten, ForgetPart } from './forgetting.tsx';
 import { KeysSection } from './keys-section.tsx';
@@ -34,6 +36,7 @@ export const dynamic = 'force-dynamic';
 
 interface Props {
   params: Promise<{ tenant: string }>;
+  searchParams: Promise<SearchParams>;
 }
 
 /** The parts of the page, for the index; those that not every visitor has are left out by `indexFor`. */
@@ -100,7 +103,7 @@ async function FaultCounts({ caller, tenant }: { caller: Caller; tenant: string 
   );
 }
 
-export default async function TenantPage({ params }: Props) {
+export default async function TenantPage({ params, searchParams }: Props) {
   const { tenant: name } = await params;
   const caller = await requireCaller(`/tenants/${name}`);
   const asOf = await ledgerSeq();
@@ -135,6 +138,13 @@ export default async function TenantPage({ params }: Props) {
         <MoreLink href={`/sandboxes?tenant=${name}`}>All of its sandboxes</MoreLink>
       </PageSection>
       <DueSection caller={narrowed} rendered={rendered} />
+      <LoadSection
+        caller={caller}
+        tenant={name}
+        path={`/tenants/${name}`}
+        search={await searchParams}
+        rendered={rendered}
+      />
       <WeekSection caller={caller} tenant={name} />
       <QuotasSection tenant={tenant} whyNotSet={whyNotSet} />
       <ThresholdsSection caller={caller} tenant={tenant} whyNotSet={whyNotSet} />

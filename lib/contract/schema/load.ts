@@ -1,13 +1,12 @@
 /** Contract schemas of load: what sandboxes take while they take it. Safe for the browser. */
 import { z } from 'zod';
+import { LOAD_POINTS } from '../load-limits.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
 const moment = z.coerce.number<number | string>().int().min(0).max(253_402_300_799).optional();
 const count = z.int().min(0);
 const seconds = z.number().min(0);
 
-/** Points of an answer at most. */
-export const LOAD_POINTS = 400;
 /** Names of an answer at most. */
 const MOST_NAMES = 50;
 
