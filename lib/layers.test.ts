@@ -130,7 +130,7 @@ function forbidden(file: string, target: string): string | null {
   if (file.startsWith('components/')) {
     if (target.startsWith('components/') || target.startsWith('lib/lifecycle/')) return null;
     if (
-      /^lib\/(contract\/(schema|access|(?:recovery|amount|trouble)-words)|client\/(client|call-text|command-lines)|base\/zoned-time)\.ts$/.test(
+      /^lib\/(contract\/(schema|access|load-limits|(?:recovery|amount|trouble)-words)|client\/(client|call-text|command-lines)|base\/zoned-time)\.ts$/.test(
         target,
       )
     )
