@@ -139,6 +139,11 @@ test('the palette finds a sandbox by a few letters, moves it, and a message says
   const panel = page.getByRole('region', { name: 'The call of a button' });
   await expect(panel).toContainText('/api/instances/palette-lantern/suspend');
   await expect(panel).toContainText('$WINTERDOCK_KEY');
+  const [left, top] = [
+    await panel.getByRole('status').boundingBox(),
+    await page.getByRole('banner').getByRole('link').first().boundingBox(),
+  ];
+  expect(left?.x).toBe(top?.x);
   expect(await flaws(page)).toEqual([]);
   await panel.getByRole('button', { name: /^Close/ }).press('Enter');
   await page.keyboard.press('Control+k');
@@ -271,4 +276,25 @@ test('a sandbox lives its whole life by the keyboard alone', async ({ page }) =>
   await page.keyboard.type(id);
   await page.keyboard.press('Enter');
   await expect(headline).toContainText('Deleted');
+});
+
+test('the palette offers the buttons of the open page first: it fills nothing in, and presses one that stands alone', async ({
+  page,
+}) => {
+  await made('palette-buttons');
+  await openSession(page);
+  await page.goto('/tenants/palette');
+  await isLive(page);
+  await page.keyboard.press('Control+k');
+  await expect(palette(page).locator('.palette-group').first()).toContainText('Set the limits');
+  await page.keyboard.type('set the lim');
+  await page.keyboard.press('Enter');
+  await expect(palette(page)).toBeHidden();
+  await expect(page.getByLabel('Sandboxes at most')).toBeFocused();
+  await page.goto('/sandboxes');
+  await isLive(page);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('columns');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('form', { name: 'Columns of the list' })).toBeVisible();
 });

@@ -8,6 +8,7 @@ import { moveGroups } from './choice-items.ts';
 import { Chooser, KeyHints } from './chooser.tsx';
 import { useNames, useSandboxes, useTombstones } from './data.ts';
 import {
+  buttonItems,
   itemsHere,
   type PaletteAction,
   type PaletteItem,
@@ -18,6 +19,7 @@ import {
   tombstoneItems,
 } from './items.ts';
 import type { LoadSandbox } from './move-step.tsx';
+import { pageButtons } from './page-buttons.ts';
 import { readRecent } from './recent.ts';
 
 /** The tenant that `tenant acme` or `go to tenant acme` asks for. */
@@ -64,6 +66,7 @@ export function FindStep({
   onAction: (action: PaletteAction, directly: boolean) => void;
 }) {
   const [recent] = useState(() => readRecent(actor));
+  const [buttons] = useState(pageButtons);
   const pasted = pastedSandbox(typed);
   const wanted = pasted?.id ?? typed;
   const { found, more, readMore, fresh, failed } = useSandboxes(wanted);
@@ -88,6 +91,10 @@ export function FindStep({
   const begun =
     typed.trim() !== '' && pages.some(({ name }) => name.toLowerCase().startsWith(typed.trim().toLowerCase()));
   const places = { name: 'Places', items: pages };
+  const onPage = { name: 'On this page', items: forTerminal ? [] : buttonItems(typed, buttons) };
+  // Beside a name that is searched for, a button comes first only when that is how it begins.
+  const first = onPage.items.filter(({ name }) => name.toLowerCase().startsWith(typed.trim().toLowerCase()));
+  const rest = { ...onPage, name: 'Also on this page', items: onPage.items.filter((item) => !first.includes(item)) };
   const acts: PaletteItem[] =
     forTerminal || here === null || parseAct(typed) === null
       ? []
@@ -105,6 +112,7 @@ export function FindStep({
     { name: 'Do to this sandbox', items: acts },
     { name: 'This sandbox', items: own },
     ...(begun ? [places] : []),
+    { ...onPage, items: first },
     { name: 'Looked at before', items: recents },
     { name: 'Sandboxes', items: sandboxItems(others, more) },
     { name: deleted.length === 1 ? '1 deleted matches' : 'Deleted ones that match', items: tombstoneItems(deleted) },
@@ -114,6 +122,7 @@ export function FindStep({
         return { value: `go ${href}`, name, detail, action: { kind: 'go', href } };
       }),
     },
+    rest,
     ...(begun ? [] : [places]),
   ].filter(({ items }) => items.length > 0);
   const sandboxes = recents.length + found.length + deleted.length;

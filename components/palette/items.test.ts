@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { parseAct, parseLength } from './acts.ts';
 import { moveGroups } from './choice-items.ts';
 import {
+  buttonItems,
   itemsHere,
   matches,
   pageItems,
@@ -80,6 +81,16 @@ test('the terminal of a sandbox opens over the page, where commands may be run',
   expect(group).toMatchObject({ name: 'Not now', items: [{ action: null, detail: 'A viewer may not do this.' }] });
   expect(pageItems('terminal', 'night-crawler')).toMatchObject([{ name: 'Terminal of night-crawler' }]);
   expect(pageItems('terminal')).toMatchObject([{ name: 'Terminal', action: { kind: 'terminal' } }]);
+});
+
+test('the buttons of the open page are found by their names', () => {
+  const buttons = ['New sandbox', 'Set the limits', 'Set the secret'];
+  expect(buttonItems('set', buttons)).toMatchObject([
+    { name: 'Set the limits', action: { kind: 'button', button: 'Set the limits' } },
+    { name: 'Set the secret' },
+  ]);
+  expect(buttonItems('', buttons)).toHaveLength(3);
+  expect(buttonItems('freeze', buttons)).toEqual([]);
 });
 
 test('every item has a unique value', () => {

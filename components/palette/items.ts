@@ -42,6 +42,8 @@ export type PaletteAction =
   | { kind: 'calls' }
   /** Presses the footer's button of that name. */
   | { kind: 'theme'; theme: string }
+  /** Goes to a button of the open page, by its name. */
+  | { kind: 'button'; button: string }
   /** Opens a terminal over the page. */
   | { kind: 'terminal' }
   | { kind: 'more' }
@@ -104,6 +106,18 @@ export function itemsHere(id: string, groups: readonly PaletteGroup[]): PaletteI
       return [{ ...item, value: `here ${value}`, action: isWhole ? action : { kind: 'choose', id, item: value } }];
     }),
   );
+}
+
+/** The buttons of the open page that match. `buttons`: their names. */
+export function buttonItems(typed: string, buttons: readonly string[]): PaletteItem[] {
+  return buttons
+    .filter((name) => matches(typed, name))
+    .map((name) => ({
+      value: `button ${name}`,
+      name,
+      detail: 'on this page',
+      action: { kind: 'button', button: name },
+    }));
 }
 
 /** The pages that match, and the actions that work on every page. `here`: the sandbox of the open one. */

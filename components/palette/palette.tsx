@@ -14,6 +14,7 @@ import { mayLeave } from '../ui/unsaved.ts';
 import { FindStep } from './find-step.tsx';
 import type { PaletteSandbox } from './items.ts';
 import { type LoadSandbox, MoveStep } from './move-step.tsx';
+import { goToButton } from './page-buttons.ts';
 import type { PendingInput } from './pending-input.ts';
 import { perform } from './perform.ts';
 
@@ -141,6 +142,10 @@ function PaletteSteps({ actor, ask, move, start, close, onSheet, onCalls, onTerm
         else if (action.kind === 'theme') {
           close();
           pressTheme(action.theme);
+        } else if (action.kind === 'button') {
+          close();
+          // The dialog gives the keyboard back to the page first.
+          setTimeout(() => goToButton(action.button));
         } else if (action.kind === 'sheet') {
           close();
           onSheet();
