@@ -83,7 +83,11 @@ export async function LoadSection({
   const zone = await visitorZone();
   const since = load.samples_since > shown.from ? ` since ${axisMoment(load.samples_since, zone)}` : '';
   return (
-    <PageSection id="load" name="Load" note="All of its sandboxes that are awake, together.">
+    <PageSection
+      id="load"
+      name="Load"
+      note={`${tenant === null ? 'All sandboxes' : 'All of its sandboxes'} that are awake, together.`}
+    >
       <nav aria-label="Time of the load" className="mb-3">
         <ul className="flex flex-wrap gap-x-5 text-small">
           {links.map(({ name, href, isShown }) => (

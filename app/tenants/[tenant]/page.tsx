@@ -43,6 +43,7 @@ interface Props {
 const PARTS = [
   ['sandboxes', 'Sandboxes'],
   ['due', 'Due next'],
+  ['load', 'Load'],
   ['week', 'Last seven days'],
   ['quotas', 'Quotas'],
   ['thresholds', 'Thresholds'],
