@@ -14,7 +14,7 @@ import { filesIn } from '../files-in.ts';
 import { REPLICA_FOLDER, STORE_FOLDER } from './stage.ts';
 
 /** Files of the server itself, beside those of sandboxes. */
-const OF_SERVER = /^(?:lock\.sqlite|[a-z._-]+\.(?:key|secret)|\.staging)$/;
+const OF_SERVER = /^(?:lock\.sqlite|[a-z._-]+\.(?:key|secret)|\.staging|load\/minutes\.sqlite(?:-wal|-shm)?)$/;
 /** Where the cached copies of stored files lie. */
 const LOCAL = {
   cold: (id: string) => `cold/${id}.sqlite`,
