@@ -61,6 +61,7 @@ const BROWSER_CALLS: Readonly<Record<string, readonly string[]>> = {
   'components/palette/perform.ts': [],
   'components/palette/run-step.tsx': [],
   // What is read while somebody types or waits.
+  'components/figures/use-followed-load.ts': [],
   'components/live/cache.ts': [],
   'components/live/steady-fetch.ts': [],
   'components/live/held-act.ts': [],
