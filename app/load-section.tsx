@@ -113,6 +113,7 @@ export async function LoadSection({
           shown={shown}
           bands={[]}
           path={tenant === null ? '/api/load' : `/api/tenants/${tenant}/load`}
+          exported={tenant === null ? { name: 'exportServerLoad' } : { name: 'exportTenantLoad', path: { tenant } }}
           isLive={isLive}
           isGrowing={false}
           larger={`${path}?begin=BEGIN&end=END#load`}

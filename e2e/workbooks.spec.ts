@@ -63,7 +63,9 @@ test('a source is written with its plan beside it, saved, and not over somebody 
   await page.getByRole('region', { name: 'New' }).getByLabel('Tenant').fill(TENANT);
   await page.getByRole('region', { name: 'New' }).getByLabel('Id').fill(id);
   await press(page, 'Write its source');
-  await expect(page.getByRole('heading', { level: 1 })).toContainText('New workbook');
+  const heading = page.getByRole('heading', { level: 1 });
+  await expect(heading).toHaveText(id);
+  await expect(page.locator('header', { has: heading })).toContainText('New workbook');
   const plan = page.getByRole('region', { name: 'Plan' });
   await expect(plan).toContainText('One component');
   const source = page.getByLabel('Source, in org');

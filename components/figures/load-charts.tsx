@@ -6,6 +6,7 @@
 import { useRouter } from 'next/navigation';
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import type { InstanceLoad } from '#lib/contract/schema.ts';
+import type { MarkedCall } from '../calls/call-mark.ts';
 import { lengthInWords } from '../ui/durations.ts';
 import { useZone } from '../ui/zone.tsx';
 import { axisSpan, secondOfDay, spokenMoment } from '../ui/zones.ts';
@@ -34,14 +35,15 @@ function stepsOf(key: string): number | null {
 }
 
 /**
- * `path`: of the API, without its query. `isLive`: the shown time ends now. `larger`: the address that shows a part,
- * with `BEGIN` and `END` in it.
+ * `path`: of the API, without its query. `exported`: the call that saves it. `isLive`: the shown time ends now.
+ * `larger`: the address that shows a part, with `BEGIN` and `END` in it.
  */
 export function LoadCharts({
   load: firstLoad,
   shown: firstShown,
   bands,
   path,
+  exported,
   isLive,
   isGrowing,
   larger,
@@ -50,6 +52,7 @@ export function LoadCharts({
   shown: ShownTime;
   bands: readonly LifeBand[];
   path: string;
+  exported: Pick<MarkedCall, 'name' | 'path'>;
   isLive: boolean;
   isGrowing: boolean;
   larger: string;
@@ -205,7 +208,8 @@ export function LoadCharts({
         points={points}
         step={step}
         zone={zone}
-        csv={`${path}/export?${new URLSearchParams({ from: String(shown.from), to: String(last), step: String(step) })}`}
+        address={`${path}/export`}
+        exported={{ ...exported, query: { from: shown.from, to: last, step } }}
       />
     </div>
   );

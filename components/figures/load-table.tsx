@@ -1,4 +1,5 @@
 /** The points of the charts of load as a table, the newest first. */
+import { callMark, type MarkedCall } from '../calls/call-mark.ts';
 import { SCROLLABLE } from '../ui/scrollable.ts';
 import { exactMoment } from '../ui/zones.ts';
 import { CHARTS, type LoadPoint, valueInWords } from './load-layout.ts';
@@ -9,14 +10,17 @@ export function LoadTable({
   points,
   step,
   zone,
-  csv,
+  address,
+  exported,
 }: {
   points: readonly LoadPoint[];
   step: number;
   zone: string;
-  /** The address of all of them. */
-  csv: string;
+  /** Of all of them, without the query that the call has. */
+  address: string;
+  exported: MarkedCall;
 }) {
+  const query = new URLSearchParams(Object.entries(exported.query ?? {}).map(([name, value]) => [name, String(value)]));
   const shown = points.slice(-ROWS).toReversed();
   return (
     <details className="mt-3">
@@ -49,7 +53,7 @@ export function LoadTable({
       </div>
       <p className="mt-2 text-small">
         {points.length > shown.length && `The newest ${shown.length} of ${points.length}. `}
-        <a href={csv} download>
+        <a href={`${address}?${query}`} {...callMark(exported)} download>
           All of them as CSV
         </a>
       </p>

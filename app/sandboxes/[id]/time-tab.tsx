@@ -106,6 +106,7 @@ export async function TimeTab({
             shown={shown}
             bands={lifeBands(drawn)}
             path={`/api/instances/${id}/load`}
+            exported={{ name: 'exportInstanceLoad', path: { id } }}
             isLive={instance.state === 'active' && shown.to >= life.to}
             isGrowing={window.isWhole}
             larger={`/sandboxes/${id}?tab=time&begin=BEGIN&end=END#usage`}
