@@ -12,7 +12,6 @@ import type { SearchParams } from './search-params.ts';
 import { visitorZone } from './zone.ts';
 
 const SHARES_SHOWN = 5;
-const MINUTE = 60;
 const figures = (count: number) => count.toLocaleString('en', { maximumFractionDigits: 1 });
 
 function Shares({ top, tenant }: { top: TopLoad['top']; tenant: string | null }) {
@@ -71,15 +70,10 @@ export async function LoadSection({
 }) {
   const { operations } = getHost();
   const { shown, isLive, links } = loadWindowOf(search, path, rendered);
-  const read = (step?: number) => {
-    const query = { from: shown.from, to: shown.to - 1, top: SHARES_SHOWN, ...(step === undefined ? {} : { step }) };
-    return tenant === null ? operations.serverLoad(caller, query) : operations.tenantLoad(caller, tenant, query);
-  };
-  const finest = await read();
-  // After a start of the server the minutes go back further than the samples.
-  const isCut = finest.made_of === 'samples' && finest.samples_since > shown.from + MINUTE;
-  const minutes = isCut ? await read(MINUTE) : finest;
-  const load = minutes.points.some(({ time }) => time < finest.samples_since - MINUTE) ? minutes : finest;
+  const query = { from: shown.from, to: shown.to - 1, top: SHARES_SHOWN };
+  const load = await (tenant === null
+    ? operations.serverLoad(caller, query)
+    : operations.tenantLoad(caller, tenant, query));
   const zone = await visitorZone();
   const since = load.samples_since > shown.from ? ` since ${axisMoment(load.samples_since, zone)}` : '';
   return (

@@ -23,6 +23,7 @@ export interface LoadOperations {
   serverLoad(caller: Caller, query: TopLoadQuery): Promise<TopLoad>;
 }
 
+const MINUTE = 60;
 const HOUR = 3600;
 
 export function loadOperations(parts: {
@@ -42,6 +43,15 @@ export function loadOperations(parts: {
     if ((steps.to - steps.from) / step > LOAD_POINTS + 1)
       throw invalid('step', `is too small for this time: an answer has ${LOAD_POINTS} points at most`);
     return steps;
+  };
+
+  /** After a start of the server the minutes go back further than the samples: of such a time they know more. */
+  const stepsOf = (subject: LoadSubject, query: LoadQuery): Steps => {
+    const steps = stepsFor(query);
+    const cutMs = load.sinceMs - MINUTE * 1000;
+    if (query.step !== undefined || madeOf(steps.step) !== 'samples' || cutMs <= steps.from * 1000) return steps;
+    const isKnown = load.minutesOf(subject, steps.from * 1000, cutMs).length > 0;
+    return isKnown ? stepsFor({ ...query, step: MINUTE }) : steps;
   };
 
   const loadOf = async (
@@ -65,8 +75,9 @@ export function loadOperations(parts: {
   };
 
   const togetherOf = async (tenant: string | null, { top, ...query }: TopLoadQuery): Promise<TopLoad> => {
-    const steps = stepsFor(query);
-    const found = await loadOf({ tenant: tenant ?? '', id: '' }, steps, async (from, until, step) => {
+    const subject = { tenant: tenant ?? '', id: '' };
+    const steps = stepsOf(subject, query);
+    const found = await loadOf(subject, steps, async (from, until, step) => {
       const { hours } = await registry.usage.ofTenant(tenant, Math.max(0, from), until, step);
       return hours;
     });
@@ -75,9 +86,11 @@ export function loadOperations(parts: {
 
   return {
     async instanceLoad(_caller, id, query) {
-      const steps = stepsFor(query);
       const { tenant } = await requireInstance(parts, id);
-      return loadOf({ tenant, id }, steps, (from, until, step) => registry.usage.ofSandbox(id, from, until, step));
+      const subject = { tenant, id };
+      return loadOf(subject, stepsOf(subject, query), (from, until, step) =>
+        registry.usage.ofSandbox(id, from, until, step),
+      );
     },
 
     async tenantLoad(caller, tenant, query) {

@@ -21,7 +21,6 @@ import { type Span, timeAddress, timeWindowOf } from './time-window.ts';
 /** Parts of the shown time: each is a link wide enough for a finger on a narrow screen. */
 const PARTS = 12;
 const LINES_SHOWN = 30;
-const MINUTE = 60;
 
 const middleOf = ({ from, to }: Span) => (from + to) / 2;
 
@@ -31,17 +30,6 @@ function lifeBands(life: InstanceLife): LifeBand[] {
   return bandsOf(life).map(({ state, x, width, y, height }) => {
     return { state, from: timeAt(x), to: timeAt(x + width), top: y, height };
   });
-}
-
-/**
- * The finest that is known of a time. Samples that began after it, because the server was started meanwhile, would
- * leave out what the minutes have.
- */
-async function loadOf(caller: Caller, { id, created }: Instance, { from, to }: Span): Promise<InstanceLoad> {
-  const { operations } = getHost();
-  const load = await operations.instanceLoad(caller, id, { from, to: to - 1 });
-  const isCut = load.made_of === 'samples' && load.samples_since > Math.max(from, created) + MINUTE;
-  return isCut ? operations.instanceLoad(caller, id, { from, to: to - 1, step: MINUTE }) : load;
 }
 
 /** What the charts are made of, and what of it is lost when. */
@@ -75,7 +63,7 @@ export async function TimeTab({
   const { operations } = getHost();
   const [drawn, load, page] = await Promise.all([
     operations.instanceLife(caller, id, { from: shown.from, to: shown.to, columns: 240 }),
-    loadOf(caller, instance, shown),
+    operations.instanceLoad(caller, id, { from: shown.from, to: shown.to - 1 }),
     operations.events(caller, { instance: id, since: lines.from, until: lines.to - 1, limit: LINES_SHOWN }),
   ]);
   const spans = partsOf(shown, PARTS).map((part) => ({

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
+import { FakeClock, systemClock } from '../../base/clock.ts';
 import type { InstanceLoad, TopLoad } from '../../contract/schema.ts';
 import { invited } from '../../testing/people.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
@@ -80,6 +83,30 @@ test('the points are a table in CSV', async () => {
     expect(names).toBe('time,measured_s,cpu_s,memory_bytes,calls,bytes_in,bytes_out,disk_bytes,time_iso');
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) expect(row.split(',')).toHaveLength(9);
+  }
+});
+
+test('what was taken before a start of the server is answered by the minute, and nothing of it is left out', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-load-'));
+  const clock = new FakeClock(Date.UTC(2026, 10, 30, 12, 0, 30));
+  try {
+    const before = await startServer({ folder, clock });
+    await before.call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
+    await before.call('POST', '/api/instances/a/exec', { command: 'true' });
+    await before.stop();
+    clock.advance(600);
+    const after = await startServer({ folder, clock });
+    const load = async (path: string) => (await after.call<InstanceLoad>('GET', `/api${path}`)).json;
+    for (const path of ['/load', '/tenants/acme/load', '/instances/a/load']) {
+      const found = await load(path);
+      expect([path, found.made_of, found.step, sum(found.points, 'calls')]).toEqual([path, 'minutes', 60, 1]);
+      expect(await load(`${path}?step=10`)).toMatchObject({ made_of: 'samples', points: [] });
+      // Of a time since the start nothing is cut.
+      expect(await load(`${path}?from=${found.samples_since}`)).toMatchObject({ made_of: 'samples' });
+    }
+    await after.stop();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 });
 

@@ -176,11 +176,12 @@ export async function PastTab({
   const { id } = instance;
   const life: Span = { from: Math.min(instance.created, rendered), to: rendered + 1 };
   const view = pastViewOf(search, life);
+  const hasReplica = getHost().config.store.replica !== null;
   const section = (children: ReactNode) => (
     <PageSection
       id="past"
       name="Past"
-      note="As it was at any moment that its replica keeps. Looking wakes nothing and changes nothing."
+      note={`As it was at any moment that ${hasReplica ? 'its replica keeps' : 'has a name'}. Looking wakes nothing and changes nothing.`}
       margin={false}
     >
       {children}
@@ -192,7 +193,7 @@ export async function PastTab({
   }
   const named = await readNamed(caller, id);
   // Without a replica it has its named moments and no others.
-  if (getHost().config.store.replica === null && named.length === 0) {
+  if (!hasReplica && named.length === 0) {
     return section(<NoPast caller={caller} instance={instance} />);
   }
   const given = view.at?.time ?? null;
