@@ -40,8 +40,8 @@ export function addAttentionCommands(program: Command): void {
         .option('--all', 'also what is acknowledged')
         .option('--tenant <tenant>', 'only what is about this tenant'),
     examples: [
-      ['attention', 'what nobody has acknowledged'],
-      ['attention --all --json', 'all of it, for a program'],
+      ['attention list', 'what nobody has acknowledged; `winterdock attention` is the same'],
+      ['attention list --all --json', 'all of it, for a program'],
     ],
     async run({ client, print, note, signal }, { all = false, tenant }) {
       const rows = await client.attention({ tenant }, { signal });
