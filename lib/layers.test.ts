@@ -31,6 +31,7 @@ const LAYERS = [
     'lib/keys/',
     'lib/jobs/',
     'lib/runs/',
+    'lib/logs/',
     'lib/terminals/',
     'lib/schedules/',
     'lib/webhooks/',

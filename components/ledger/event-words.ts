@@ -112,6 +112,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'orphan.set_aside': 'set aside a stray file of',
   'orphan.removed': 'removed what was not its own from the folder of',
   'private.read': 'read private files of',
+  'logs.read': 'read the log of',
   'job.started': 'started a job',
   'job.done': 'finished a job',
   'job.cancelled': 'cancelled a job',

@@ -104,13 +104,16 @@ const RULES: readonly (readonly [RegExp, Rule])[] = [
   [/^\/explorer$/, () => null],
 ];
 
+/** Lines of reading alone. */
+const READ = /^(?:private|logs)\.read$/;
+
 /** Pages that do not change under their reader. */
 const STILL = /^\/(?:jobs\/new|explorer)$/;
 
 /** How soon the page should be refreshed because of a line. The masthead of each counts what needs a person. */
 export function urgencyOf(event: Event, page: OpenPage): Urgency {
-  // Showing private files writes such a line itself: refreshing on it would never end.
-  if (event.type === 'private.read' && !page.pathname.startsWith('/audit')) return null;
+  // Showing private files, or logs to support, writes such a line itself: refreshing on it would never end.
+  if (READ.test(event.type) && !page.pathname.startsWith('/audit')) return null;
   const rule = RULES.find(([pattern]) => pattern.test(page.pathname))?.[1];
   const urgency = rule === undefined ? 'now' : rule(event, page);
   if (urgency !== null || STILL.test(page.pathname)) return urgency;

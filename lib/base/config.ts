@@ -8,6 +8,7 @@ import {
 } from '../lifecycle/ladder.ts';
 import { messageOf, WinterdockError } from './errors.ts';
 import { HOST_SETTINGS, type HostSettings, hostSettingsOf } from './host-settings.ts';
+import { LOG_SETTINGS, type LogSettings, logSettingsOf } from './log-settings.ts';
 import { machineMemory, sandboxMemoryShare } from './machine-memory.ts';
 import { parseRegistryUrl, type RegistryAddress, registryAddress } from './registry-url.ts';
 import { STORE_SETTINGS, type StoreSettings, storeMisfit, storeSettingsOf } from './store-settings.ts';
@@ -117,6 +118,7 @@ const environmentSchema = z.object({
   WB_RUN_OUTPUT: integer(4096, 64 * MIB, MIB),
   WB_RUN_OUTPUT_PER_TENANT: integer(4096, 1024 * MIB, 32 * MIB),
   WB_RUN_OUTPUT_TOTAL: integer(4096, 16 * 1024 * MIB, 256 * MIB),
+  ...LOG_SETTINGS,
   WB_TERMINAL_SCROLLBACK: integer(4096, 16 * MIB, 256 * 1024),
   WB_TERMINALS_PER_SANDBOX: integer(1, 100, 8),
   WB_TERMINALS_PER_TENANT: integer(1, 10_000, 64),
@@ -205,6 +207,8 @@ export interface Config {
   runOutputBytes: number;
   runOutputBytesPerTenant: number;
   runOutputBytesTotal: number;
+  /** What sandboxes printed, kept on this machine. */
+  logs: LogSettings;
   /** Bytes of scrollback that one terminal keeps in memory. */
   terminalBytes: number;
   /** Open terminals. */
@@ -315,6 +319,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     runOutputBytes: env.WB_RUN_OUTPUT,
     runOutputBytesPerTenant: env.WB_RUN_OUTPUT_PER_TENANT,
     runOutputBytesTotal: env.WB_RUN_OUTPUT_TOTAL,
+    logs: logSettingsOf(env),
     terminalBytes: env.WB_TERMINAL_SCROLLBACK,
     terminalsPerSandbox: env.WB_TERMINALS_PER_SANDBOX,
     terminalsPerTenant: env.WB_TERMINALS_PER_TENANT,

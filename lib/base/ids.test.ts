@@ -66,6 +66,8 @@ const UNPARSED = [
   'lib/copies/copies.ts',
   'lib/doctor/repair.ts',
   'lib/jobs/tenant-files.ts',
+  'lib/logs/log-files.ts',
+  'lib/logs/log-line.ts',
   'lib/operations/guard.ts',
   'lib/operations/held-operations.ts',
   'lib/replication/replicator.ts',

@@ -15,9 +15,10 @@ afterAll(async () => {
   await server.stop();
 });
 
-test('logs of a sandbox without runs says so', async () => {
+test('logs of a sandbox that printed nothing are empty, and of one that there is not an error', async () => {
   await server.call('POST', '/api/instances', { id: 'none', tenant: 'acme' });
-  expect(await cli.run(['logs', 'none'])).toMatchObject({ exit: 4, stderr: /no runs of none/ });
+  expect(await cli.run(['logs', 'none'])).toMatchObject({ exit: 0, stdout: '' });
+  expect((await cli.run(['logs', 'never-was'])).exit).toBe(4);
 });
 
 test('run follows a command and ends with its code; runs and logs tell of it afterwards', async () => {
@@ -29,7 +30,9 @@ test('run follows a command and ends with its code; runs and logs tell of it aft
   const id = run?.id ?? '';
   expect((await cli.run(['runs', 'a'])).stdout).toContain(id);
   expect(await cli.run(['logs', 'a', id])).toMatchObject({ exit: 0, stdout: 'me\n', stderr: 'no\n' });
-  expect((await cli.run(['logs', 'a'])).stdout).toBe('me\n');
+  expect((await cli.run(['logs', 'a'])).stdout).toMatch(/Z run info {2}me\n.*Z run warn {2}no\n/);
+  expect((await cli.run(['logs', '--tenant', 'acme', '--level', 'warn'])).stdout).toMatch(/Z a run warn {2}no\n/);
+  expect((await cli.run(['logs'])).exit).toBe(2);
   expect(await cli.run(['logs', '-f', 'a', id])).toMatchObject({ exit: 7, stdout: 'me\n' });
 });
 

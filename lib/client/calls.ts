@@ -81,6 +81,7 @@ import type {
   Lineage,
   ListQuery,
   LoadQuery,
+  LogsQuery,
   MakeBackupInput,
   MakeFolderInput,
   McpMessage,
@@ -102,6 +103,7 @@ import type {
   PrefetchAnswer,
   PreviewAnswer,
   PreviewInput,
+  PrintedLine,
   PutBackupSettingsInput,
   RawQuery,
   Readiness,
@@ -257,6 +259,15 @@ export interface Calls {
    * wrote until then stays. One that has ended stays as it is.
    */
   stopRun(id: string, run: string, options?: CallOptions): Promise<SandboxRun>;
+  /**
+   * Reads what calls, runs, terminals, schedules and components printed in an instance, the newest line first. Wakes
+   * nothing. With `follow=1` or `Accept: text/event-stream` it follows: events `line`, the oldest first, and `gap`
+   * where lines are missing; `Last-Event-ID`, or `cursor`, goes on after that line. Support needs a `reason`, which the
+   * ledger keeps.
+   */
+  listInstanceLogs(id: string, query?: LogsQuery, options?: CallOptions): Pages<PrintedLine>;
+  /** Reads, or follows, the same of all instances of a tenant together. */
+  listTenantLogs(tenant: string, query?: LogsQuery, options?: CallOptions): Pages<PrintedLine>;
   /**
    * Lists the terminals of an instance: the open ones, and the last ones that ended, with the reason. They are in
    * memory: a restart of the server ends them.
@@ -789,6 +800,8 @@ export const CALLS = {
   getRun: { method: 'GET', path: '/api/instances/:id/runs/:run', body: null, query: false, answer: 'json' },
   getRunOutput: { method: 'GET', path: '/api/instances/:id/runs/:run/output', body: null, query: true, answer: 'json' },
   stopRun: { method: 'POST', path: '/api/instances/:id/runs/:run/stop', body: null, query: false, answer: 'json' },
+  listInstanceLogs: { method: 'GET', path: '/api/instances/:id/logs', body: null, query: true, answer: 'page' },
+  listTenantLogs: { method: 'GET', path: '/api/tenants/:tenant/logs', body: null, query: true, answer: 'page' },
   listTerminals: { method: 'GET', path: '/api/instances/:id/terminals', body: null, query: false, answer: 'json' },
   openTerminal: { method: 'POST', path: '/api/instances/:id/terminals', body: null, query: false, answer: 'json' },
   closeTerminal: {

@@ -20,6 +20,7 @@ interface CommandLine {
 
 const REASON = { reason: '--reason' };
 const PAGE = { limit: '--limit' };
+const LOG_LINES = { ...PAGE, ...REASON, q: '--search', level: '--level' };
 const AT = { at: '--at' };
 const THRESHOLDS = {
   hot_to_warm_s: '--hot-to-warm',
@@ -259,6 +260,8 @@ const COMMANDS: Partial<Record<CallName, CommandLine>> = {
     always: ['--detach'],
   },
   listRuns: { words: 'runs', args: ['id'], options: PAGE },
+  listInstanceLogs: { words: 'logs', args: ['id'], options: LOG_LINES },
+  listTenantLogs: { words: 'logs', named: { tenant: '--tenant' }, options: LOG_LINES },
   getRunOutput: { words: 'logs', args: ['id', 'run'] },
   stopRun: { words: 'stop-run', args: ['id', 'run'] },
   listTerminals: { words: 'terminals list', args: ['id'] },

@@ -87,6 +87,7 @@ import type {
   lineageSchema,
   listQuerySchema,
   loadQuerySchema,
+  logsQuerySchema,
   makeBackupSchema,
   makeFolderSchema,
   mcpMessageSchema,
@@ -111,6 +112,7 @@ import type {
   prefetchAnswerSchema,
   previewAnswerSchema,
   previewSchema,
+  printedLineSchema,
   problemSchema,
   putBackupSettingsSchema,
   rawQuerySchema,
@@ -278,6 +280,7 @@ import type {
   Lineage,
   ListQuery,
   LoadQuery,
+  LogsQuery,
   MakeBackupInput,
   MakeFolderInput,
   McpMessage,
@@ -303,6 +306,7 @@ import type {
   PrefetchAnswer,
   PreviewAnswer,
   PreviewInput,
+  PrintedLine,
   Problem,
   PutBackupSettingsInput,
   RawQuery,
@@ -471,6 +475,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<Lineage>().toEqualTypeOf<z.output<typeof lineageSchema>>();
   expectTypeOf<ListQuery>().toEqualTypeOf<z.input<typeof listQuerySchema>>();
   expectTypeOf<LoadQuery>().toEqualTypeOf<z.input<typeof loadQuerySchema>>();
+  expectTypeOf<LogsQuery>().toEqualTypeOf<z.input<typeof logsQuerySchema>>();
   expectTypeOf<MakeBackupInput>().toEqualTypeOf<z.input<typeof makeBackupSchema>>();
   expectTypeOf<MakeFolderInput>().toEqualTypeOf<z.input<typeof makeFolderSchema>>();
   expectTypeOf<McpMessage>().toEqualTypeOf<z.output<typeof mcpMessageSchema>>();
@@ -496,6 +501,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<PrefetchAnswer>().toEqualTypeOf<z.output<typeof prefetchAnswerSchema>>();
   expectTypeOf<PreviewAnswer>().toEqualTypeOf<z.output<typeof previewAnswerSchema>>();
   expectTypeOf<PreviewInput>().toEqualTypeOf<z.input<typeof previewSchema>>();
+  expectTypeOf<PrintedLine>().toEqualTypeOf<z.output<typeof printedLineSchema>>();
   expectTypeOf<Problem>().toEqualTypeOf<z.output<typeof problemSchema>>();
   expectTypeOf<PutBackupSettingsInput>().toEqualTypeOf<z.input<typeof putBackupSettingsSchema>>();
   expectTypeOf<RawQuery>().toEqualTypeOf<z.input<typeof rawQuerySchema>>();

@@ -1202,6 +1202,25 @@ export type LoadQuery = {
   step?: number | string | undefined;
 };
 
+export type LogsQuery = {
+  /** Lines from then on, in seconds since the epoch */
+  since?: number | string | undefined;
+  /** Lines up to then, in seconds since the epoch */
+  until?: number | string | undefined;
+  /** Lines of this level and of those above it */
+  level?: 'debug' | 'info' | 'warn' | 'error' | undefined;
+  /** Lines that this printed */
+  source?: 'exec' | 'eval' | 'run' | 'terminal' | 'schedule' | 'component' | 'log' | undefined;
+  /** Lines with this text in them, in any case */
+  q?: string | undefined;
+  /** `1`: an event stream, as with `Accept: text/event-stream`, that first has the newest lines */
+  follow?: '0' | '1' | undefined;
+  limit?: number | string | undefined;
+  cursor?: number | string | undefined;
+  /** Why; the ledger keeps it. Support needs one */
+  reason?: string | undefined;
+};
+
 export type MakeBackupInput = {
   reason?: string | undefined;
 };
@@ -1470,6 +1489,24 @@ export type PreviewInput = {
   hot_to_warm_s?: number | null | undefined;
   idle_to_suspend_s?: number | null | undefined;
   idle_to_freeze_s?: number | null | undefined;
+};
+
+export type PrintedLine = {
+  /** Grows from line to line; the place of a line in its log */
+  seq: number;
+  /** When it was printed, in milliseconds since the epoch */
+  time_ms: number;
+  instance: string;
+  /** `log`: the log itself, of lines that it lacks */
+  source: 'exec' | 'eval' | 'run' | 'terminal' | 'schedule' | 'component' | 'log';
+  /** `log`: what a component logged */
+  stream: 'stdout' | 'stderr' | 'log';
+  /** What the line says itself at its beginning; else `warn` of stderr, and `info` */
+  level: 'debug' | 'info' | 'warn' | 'error';
+  /** Without control characters. A line of more than 8192 characters is several. Secrets are asterisks */
+  text: string;
+  /** The request that caused it: the same as that of its lines in the ledger */
+  request_id: string | null;
 };
 
 export type Problem = {

@@ -36,6 +36,7 @@ export * from './schema/ids.ts';
 export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';
 export * from './schema/load.ts';
+export * from './schema/logs.ts';
 export * from './schema/mcp.ts';
 export * from './schema/moments.ts';
 export * from './schema/network.ts';

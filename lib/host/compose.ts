@@ -34,7 +34,7 @@ import { createEventHub } from '../ledger/event-hub.ts';
 import { createLedgerMaintenance } from '../ledger/ledger-maintenance.ts';
 import { requireOwnRegistry, tellFlaw } from '../ledger/start-check.ts';
 import { NetworkBroker } from '../network/broker.ts';
-import { createGuard } from '../operations/guard.ts';
+import { createGuard, ownersIn } from '../operations/guard.ts';
 import { createOperations } from '../operations/operations.ts';
 import { createRefusalRecorder } from '../operations/refusals.ts';
 import { createInstanceSerializer, eventOf, webhookDataOf } from '../operations/serializer.ts';
@@ -59,6 +59,7 @@ import { createDrawers } from './drawers.ts';
 import { readExamples } from './examples.ts';
 import { createHelpers } from './helpers.ts';
 import type { Host, HostOptions } from './host.ts';
+import { createLogs } from './logs.ts';
 import { openAsHost } from './open-as-host.ts';
 import { createReadyCheck } from './ready-check.ts';
 import { createRegistryUpkeep } from './registry-upkeep.ts';
@@ -121,7 +122,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const cpuGroups = config.cpuGroups ? CpuGroups.open() : null;
   const { failpoint } = options;
   const registryIsWhole = () => ledger.flaw() === null;
-  const sandboxes = createSandboxes({
+  const unlogged = createSandboxes({
     cpuGroups,
     config,
     clock,
@@ -135,6 +136,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     failpoint,
     registryIsWhole,
   });
+  const { logs, sandboxes, scheduled } = createLogs({ config, clock, log, registry, secrets }, unlogged);
   const prefetch = new SignInPrefetch({ most: config.prefetchAtSignIn, log, registry, sandboxes });
   const auth = createAuth({
     config,
@@ -166,7 +168,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const terminals = new Terminals({ config, clock, log, registry, runs, sandboxes });
   const scheduler = new Scheduler({
     ...claiming,
-    sandboxes,
+    sandboxes: scheduled,
     room: new ScheduleAllowance({ config, clock, log, registry, sandboxes, pool }),
     observe: (result, lateMs) => metrics.scheduleRan(result, lateMs === null ? null : lateMs / 1000),
     ...(options.failpoint === undefined ? {} : { failpoint: options.failpoint }),
@@ -237,6 +239,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
       health,
       network,
       keeper: ledger,
+      logs,
       metrics,
       registry,
       repairs,
@@ -252,12 +255,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
       store: store.tenants,
       ...{ usage, load },
     }),
-    {
-      instance: (id) => registry.instances.tenantOf(id),
-      snapshot: (id) => registry.copies.snapshotTenant(id),
-      job: (id) => registry.jobs.tenantsOf(id),
-      webhook: (id) => registry.webhooks.tenantOf(id),
-    },
+    ownersIn(registry),
     createRefusalRecorder({ registry, clock }),
   );
 
@@ -307,6 +305,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     store.start();
     await pool.start();
     await runs.start();
+    logs.start();
     terminals.start();
     sandboxes.start();
     await runner.start();
@@ -347,6 +346,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     load.stop();
     await runs.settled();
     await scheduler.end();
+    await logs.stop();
     await seeded;
     await copies.stop();
     await store.stop();

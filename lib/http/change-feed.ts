@@ -149,7 +149,7 @@ export function createChangeFeed(parts: {
   const collect = (lines: readonly About[]) => {
     for (const { type, instance, tenant, request_id: request } of lines) {
       // Looking changes nothing.
-      if (type === 'private.read') continue;
+      if (type === 'private.read' || type === 'logs.read') continue;
       if (instance !== null) rows.add(instance);
       if (tenant !== null) tenants.add(tenant);
       if (type.startsWith('job.') && request !== null) jobs.add(request);

@@ -137,6 +137,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   listScheduleRuns: { path: SCHEDULE },
   deleteSchedule: { path: SCHEDULE },
   getTenant: { path: { tenant: 'acme' } },
+  listTenantLogs: { path: { tenant: 'acme' } },
   tenantUsage: { path: { tenant: 'acme' } },
   tenantLoad: { path: { tenant: 'acme' } },
   exportTenantLoad: { path: { tenant: 'acme' } },

@@ -18,6 +18,7 @@ import { instanceRoutes } from './routes/instances.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { ledgerRoutes } from './routes/ledger.ts';
 import { loadRoutes } from './routes/load.ts';
+import { logRoutes } from './routes/logs.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { networkRoutes } from './routes/network.ts';
 import { repairRoutes } from './routes/repairs.ts';
@@ -36,6 +37,7 @@ export const ROUTES: readonly Route[] = [
   ...instanceRoutes,
   ...callRoutes,
   ...runRoutes,
+  ...logRoutes,
   ...terminalRoutes,
   ...volumeRoutes,
   ...copyRoutes,

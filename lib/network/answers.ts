@@ -2,11 +2,11 @@
 
 import { MOST_ANSWER_BYTES } from '../outgoing/network-limits.ts';
 import type { OutgoingAnswer } from '../outgoing/send.ts';
+import { redacted } from '../secrets/redact-secrets.ts';
 import type { SecretHeader } from '../secrets/secrets.ts';
 import type { FetchAnswer, FetchFailure, FetchRequest } from '../workers/protocol/fetch-messages.ts';
 import { decompressed, type NotDecompressed } from './decompress.ts';
 import { answerHeaders } from './headers.ts';
-import { redacted } from './redact-secrets.ts';
 
 /** Why a request has no answer; its message is a sentence for the guest. */
 export class Refusal extends Error {

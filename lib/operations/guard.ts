@@ -17,6 +17,7 @@ import {
   roleRefusal,
   volumeRefusal,
 } from '../contract/access.ts';
+import type { Registry } from '../registry/registry.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 import type { Operations } from './operations.ts';
 import type { RefusalRecorder } from './refusals.ts';
@@ -37,6 +38,16 @@ export interface Guard {
    * Throws `forbidden`.
    */
   admit(caller: Caller, operation: OperationName): Promise<void>;
+}
+
+/** The lookups in a registry. */
+export function ownersIn({ copies, instances, jobs, webhooks }: Registry): OwnerLookups {
+  return {
+    instance: (id) => instances.tenantOf(id),
+    snapshot: (id) => copies.snapshotTenant(id),
+    job: (id) => jobs.tenantsOf(id),
+    webhook: (id) => webhooks.tenantOf(id),
+  };
 }
 
 /** Wraps every operation. `recordRefusal` is awaited before a refusal is answered. Throws when one has no rule. */

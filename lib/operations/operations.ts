@@ -19,6 +19,7 @@ import type { JobRunner } from '../jobs/runner.ts';
 import type { TenantForgetter } from '../jobs/tenant-forgetter.ts';
 import type { TenantStore } from '../jobs/tenant-objects.ts';
 import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
+import type { SandboxLogs } from '../logs/sandbox-logs.ts';
 import type { NetworkBroker } from '../network/broker.ts';
 import type { AddressPolicy } from '../outgoing/address-policy.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -48,6 +49,7 @@ import type { KeptLimits } from './kept-series.ts';
 import { type KeyOperations, keyOperations } from './keys.ts';
 import { type LedgerOperations, ledgerOperations } from './ledger.ts';
 import { type LoadOperations, loadOperations } from './load.ts';
+import { type LogOperations, logOperations } from './logs.ts';
 import { type MetricsOperations, metricsOperations } from './metrics.ts';
 import { type MomentOperations, momentOperations } from './moments.ts';
 import { type MoveOperations, moveOperations } from './moves.ts';
@@ -72,6 +74,7 @@ export interface Operations
     MoveOperations,
     CallOperations,
     SandboxRunOperations,
+    LogOperations,
     TerminalOperations,
     ComponentCallOperations,
     FileOperations,
@@ -130,6 +133,7 @@ export interface EngineParts {
   forgetter: Pick<TenantForgetter, 'begin'>;
   health: StorageHealth;
   keeper: LedgerMaintenance;
+  logs: SandboxLogs;
   guard: AddressPolicy;
   network: Pick<NetworkBroker, 'flush'>;
   metrics: Pick<Metrics, 'resumedWarm' | 'resumes' | 'text' | 'wakeTimes'>;
@@ -156,6 +160,7 @@ export function createOperations(parts: EngineParts): Operations {
     ...moveOperations(parts),
     ...callOperations(parts),
     ...sandboxRunOperations(parts),
+    ...logOperations(parts),
     ...terminalOperations(parts),
     ...componentCallOperations(parts),
     ...fileOperations(parts),

@@ -64,6 +64,15 @@ export class Secrets {
     return [...headers.values()];
   }
 
+  /** Every secret that a sandbox may use, with the header that it would be in. Those that do not open are left out. */
+  async usableBy(tenant: string, instanceId: InstanceId): Promise<SecretHeader[]> {
+    const rows = await this.#store.usable(tenant, instanceId);
+    return rows.flatMap((row) => {
+      const secret = this.#open(row);
+      return secret === null ? [] : [{ name: row.header, value: row.format.replace('{}', () => secret), secret }];
+    });
+  }
+
   /** Encrypts and stores one, in the place of one with its name. Throws `quota_exceeded`. */
   set(
     terms: SecretTerms,

@@ -70,6 +70,12 @@ CALLS: Dict[str, CallLine] = {
     "stop_run": CallLine(
         "POST", "/api/instances/:id/runs/:run/stop", None, False, "json"
     ),
+    "list_instance_logs": CallLine(
+        "GET", "/api/instances/:id/logs", None, True, "page"
+    ),
+    "list_tenant_logs": CallLine(
+        "GET", "/api/tenants/:tenant/logs", None, True, "page"
+    ),
     "list_terminals": CallLine(
         "GET", "/api/instances/:id/terminals", None, False, "json"
     ),

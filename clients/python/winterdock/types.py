@@ -1379,6 +1379,25 @@ LoadQuery = TypedDict(
 )
 
 
+class LogsQuery(TypedDict, total=False):
+    #: Lines from then on, in seconds since the epoch
+    since: float
+    #: Lines up to then, in seconds since the epoch
+    until: float
+    #: Lines of this level and of those above it
+    level: Literal["debug", "info", "warn", "error"]
+    #: Lines that this printed
+    source: Literal["exec", "eval", "run", "terminal", "schedule", "component", "log"]
+    #: Lines with this text in them, in any case
+    q: str
+    #: `1`: an event stream, as with `Accept: text/event-stream`, that first has the newest lines
+    follow: Literal["0", "1"]
+    limit: int
+    cursor: int
+    #: Why; the ledger keeps it. Support needs one
+    reason: str
+
+
 class MakeBackupInput(TypedDict, total=False):
     reason: str
 
@@ -1695,6 +1714,25 @@ class PreviewInput(TypedDict, total=False):
     hot_to_warm_s: Optional[int]
     idle_to_suspend_s: Optional[int]
     idle_to_freeze_s: Optional[int]
+
+
+class PrintedLine(TypedDict):
+    #: Grows from line to line; the place of a line in its log
+    seq: int
+    #: When it was printed, in milliseconds since the epoch
+    time_ms: int
+    instance: str
+    #: `log`: the log itself, of lines that it lacks
+    source: Literal["exec", "eval", "run", "terminal", "schedule", "component", "log"]
+    #: `log`: what a component logged
+    stream: Literal["stdout", "stderr", "log"]
+    #: What the line says itself at its beginning; else `warn` of stderr, and `info`
+    level: Literal["debug", "info", "warn", "error"]
+    #: Without control characters. A line of more than 8192 characters is several. Secrets are
+    #: asterisks
+    text: str
+    #: The request that caused it: the same as that of its lines in the ledger
+    request_id: Optional[str]
 
 
 class ProblemErrorsItem(TypedDict):

@@ -1,11 +1,14 @@
 /** `run`, `runs`, `logs` and `stop-run`: commands of a sandbox that outlive the connection that began them. */
 import type { Command } from 'commander';
+import type { LogsQuery, PrintedLine } from '../../client/client.ts';
 import type { SandboxRun } from '../../contract/schema.ts';
-import { addCommand, type CommandContext, parsePairs, parseSeconds } from '../command.ts';
+import { choice } from '../choice.ts';
+import { addCommand, type CommandContext, parsePairs, parseSeconds, parseWholeNumber } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
 import { facts, millisecondsText, printable, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
+import { printLines } from '../log-lines.ts';
 import { scriptOf } from './calls.ts';
 
 /** Bytes that are asked for at once. */
@@ -64,10 +67,14 @@ async function printOutput(context: CommandContext, id: string, run: string): Pr
   }
 }
 
-async function newestRun({ client, signal }: CommandContext, id: string): Promise<string> {
-  const { items } = await client.listRuns(id, { limit: 1 }, { signal });
-  if (items[0] === undefined) throw new CliError('absent', `There are no runs of ${id}.`);
-  return items[0].id;
+interface LogFlags {
+  follow?: boolean;
+  tenant?: string;
+  within?: number;
+  search?: string;
+  level?: PrintedLine['level'];
+  limit?: number;
+  reason?: string;
 }
 
 export function addBackgroundCommands(program: Command): void {
@@ -129,18 +136,40 @@ export function addBackgroundCommands(program: Command): void {
     },
   });
 
-  addCommand<{ follow?: boolean }>(program, 'logs <id> [run]', {
-    summary: 'print the output of a run, of the newest without its id',
-    description: 'The server keeps the newest part of it. With --follow it ends with the exit code of the run.',
-    options: (command) => command.option('-f, --follow', 'go on until it ends'),
+  addCommand<LogFlags>(program, 'logs [id] [run]', {
+    summary: 'print what a sandbox, a tenant’s sandboxes or one run printed',
+    description:
+      'Of a sandbox: the newest lines of all that ran in it, with their time, what printed them and their level. Of a run: its output as it is; the server keeps the newest part, and with --follow it ends with the exit code of the run.',
+    options: (command) =>
+      command
+        .option('-f, --follow', 'go on as lines come; of a run, until it ends')
+        .option('--tenant <tenant>', 'of all sandboxes of a tenant')
+        .option('--within <duration>', 'only of the last 15m, 24h, 7d …', parseSeconds)
+        .option('--search <text>', 'only lines with this text, in any case')
+        .addOption(choice('--level <level>', 'only of this level and those above', ['debug', 'info', 'warn', 'error']))
+        .option('--limit <n>', 'so many lines at most (default: 100)', parseWholeNumber)
+        .option('--reason <text>', 'why; support needs one'),
     examples: [
-      ['logs sess-841', 'what the newest run wrote'],
-      ['logs -f sess-841 run-7ke0', 'come back to it'],
+      ['logs sess-841', 'the last 100 lines of all that ran in it'],
+      ['logs -f --tenant acme --level warn', 'follow what goes wrong at a tenant’s'],
+      ['logs -f sess-841 run-7ke0', 'come back to a run'],
     ],
-    async run(context, { follow = false }, id: string, named?: string) {
-      const run = named ?? (await newestRun(context, id));
+    async run(context, { follow = false, tenant, within, search, level, limit = 100, reason }, ...named) {
+      const [id, run] = named;
+      const { client, signal } = context;
+      if ((id === undefined) === (tenant === undefined))
+        throw new CliError('usage', 'Name a sandbox or, with --tenant, a tenant.');
+      if (id === undefined || run === undefined) {
+        const since = within === undefined ? undefined : Date.now() / 1000 - within;
+        const read = (query: LogsQuery) =>
+          id === undefined
+            ? client.listTenantLogs(tenant ?? '', query, { signal })
+            : client.listInstanceLogs(id, query, { signal });
+        const query = { since, q: search, level, reason };
+        return printLines(context, read, { limit, follow, hasNames: id === undefined, query });
+      }
       if (context.json) {
-        const output = await context.client.getRunOutput(id, run, { limit: READ_BYTES }, { signal: context.signal });
+        const output = await client.getRunOutput(id, run, { limit: READ_BYTES }, { signal });
         context.print(output, () => '');
       } else if (follow) context.exitWith(exitOf(await followOutput(context, id, run)));
       else await printOutput(context, id, run);

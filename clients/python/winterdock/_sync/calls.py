@@ -271,6 +271,30 @@ class Calls:
         """
         return cast("types.SandboxRun", self._answer("stop_run", (id, run,), None, None, options))
 
+    def list_instance_logs(
+        self,
+        id: str,
+        query: Optional[types.LogsQuery] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> Pages[types.PrintedLine]:
+        """Reads what calls, runs, terminals, schedules and components printed in an instance, the newest line
+        first. Wakes nothing. With `follow=1` or `Accept: text/event-stream` it follows: events `line`, the
+        oldest first, and `gap` where lines are missing; `Last-Event-ID`, or `cursor`, goes on after that
+        line. Support needs a `reason`, which the ledger keeps.
+        """
+        return self._pages("list_instance_logs", (id,), None, query, options)
+
+    def list_tenant_logs(
+        self,
+        tenant: str,
+        query: Optional[types.LogsQuery] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> Pages[types.PrintedLine]:
+        """Reads, or follows, the same of all instances of a tenant together."""
+        return self._pages("list_tenant_logs", (tenant,), None, query, options)
+
     def list_terminals(
         self,
         id: str,

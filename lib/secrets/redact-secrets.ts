@@ -1,5 +1,5 @@
 /** Masks the values of secrets in what a server answers to a guest. Pure. */
-import type { SecretHeader } from '../secrets/secrets.ts';
+import type { SecretHeader } from './secrets.ts';
 
 /**
  * Redacts values that a server echoes: each byte of one becomes an asterisk. A value that comes back otherwise
@@ -21,7 +21,7 @@ export function redacted(bytes: Buffer, secrets: readonly SecretHeader[]): Buffe
  * The whole value of a header and the secret in it, as they are and as JSON, an address and a page spell them; the
  * longer ones first, because one may be a part of another.
  */
-function echoedForms(secrets: readonly SecretHeader[]): string[] {
+export function echoedForms(secrets: readonly SecretHeader[]): string[] {
   const plain = secrets.flatMap(({ value, secret }) => [value, secret]);
   const forms = plain.flatMap((text) => [text, ...SPELLINGS.map((spell) => spell(text))]);
   return [...new Set(forms)].filter((form) => form.length >= SHORTEST_ECHO).sort((a, b) => b.length - a.length);
