@@ -25,7 +25,7 @@ import { performing, performingNow, removeTree } from './effects.ts';
 import { WinterdockError } from './errors.ts';
 import { leadsNowhere } from './is-there.ts';
 
-const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
+const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
 /** Below these folders of a data folder workers write. */
 const STRANGERS = /\/(?:live\/[^/]+|spill)\/[^/]+$/;
 /** A tenth of the processor that others get. */
@@ -77,6 +77,31 @@ export async function openRegular(path: string, follow = !isStrangers(path)): Pr
 /** A socket gives ENXIO. */
 function noRegularFile(cause?: unknown): WinterdockError {
   return new WinterdockError('corrupt', 'A link, a folder, a pipe or a socket lies where a file should be.', { cause });
+}
+
+/** What the system says where there is nothing to append to, or something that is not followed or overwritten. */
+const NOTHING_TO_APPEND_TO = new Set(['ENOENT', 'ELOOP', 'EISDIR', 'ENXIO', 'EEXIST', 'ENOTDIR']);
+
+/**
+ * Opens what is at the path itself for reading and appending; `isNew` makes it, for its owner alone. Null when there is
+ * nothing, a link, a folder or a socket there, and, with `isNew`, anything. The caller looks at whether it is a file of
+ * one name, and closes it.
+ */
+export async function openToAppend(path: string, isNew: boolean): Promise<FileHandle | null> {
+  const flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
+  try {
+    if (!isNew) return await open(path, flags);
+    return await performing({ kind: 'create', path }, () => open(path, flags | O_CREAT | O_EXCL, 0o600));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (NOTHING_TO_APPEND_TO.has(code)) return null;
+    throw error;
+  }
+}
+
+/** Appends to what was opened so. Nothing is synced. Throws what the system says; then some bytes may be there. */
+export async function appendToOpen(handle: FileHandle, path: string, bytes: Buffer): Promise<void> {
+  await performing({ kind: 'write', path }, () => handle.appendFile(bytes));
 }
 
 /** A stream of the bytes of such a file. It closes what it has opened. */

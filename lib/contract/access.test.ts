@@ -103,8 +103,12 @@ const BODIES: Readonly<Record<string, object>> = {
   sendMcpMessage: { jsonrpc: '2.0', id: 1, method: 'ping' },
 };
 
-/** Queries that may not be empty, though each of their members may be left out. */
-const QUERIES: Readonly<Record<string, object>> = { compare: { since: 1_765_500_000 } };
+/** Queries that need a member which their schema lets be left out. */
+const QUERIES: Readonly<Record<string, object>> = {
+  compare: { since: 1_765_500_000 },
+  listInstanceLogs: { reason: 'a test' },
+  listTenantLogs: { reason: 'a test' },
+};
 
 /** What is in queries and bodies where a schema has a place for it. */
 function namesOf(aim: Aim): Names {

@@ -20,7 +20,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { observeEffects } from '../base/effects.ts';
 import { type InstanceId, instanceIdOfFile } from '../base/ids.ts';
 import { LogFiles } from './log-files.ts';
-import { encodedLine, type LogLine, numberOf } from './log-line.ts';
+import { encodedLine, type LogLine, seqOfLine } from './log-line.ts';
 import { readLogs } from './log-reading.ts';
 
 const KIB = 1024;
@@ -37,7 +37,7 @@ afterEach(() => {
 });
 
 const filesOf = (bytesPerSandbox = 64 * KIB, bytesTotal = 1024 * KIB) =>
-  new LogFiles(folder, { bytesPerSandbox, bytesTotal }, numberOf);
+  new LogFiles(folder, { bytesPerSandbox, bytesTotal }, seqOfLine);
 const lineOf = (seq: number, text: string, instance: InstanceId = one): LogLine => ({
   instance,
   seq,

@@ -1,16 +1,13 @@
 /**
  * The files of logs: `logs/<sandbox>.<number>.log`, each the beginning of a number of lines. Appends to the newest of a
  * sandbox, begins another when it is full, and removes the oldest, of the sandbox and of all. Nothing is synced. What
- * somebody put, cut or removed there in the meantime is never followed, overwritten or an error. Knows nothing of lines.
+ * somebody put, cut or removed there meanwhile is never followed, overwritten or an error. Knows nothing of lines.
  */
-import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
+import { type FileHandle, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder, performing, unlinkFile } from '../base/effects.ts';
+import { makeFolder, unlinkFile } from '../base/effects.ts';
 import { type InstanceId, instanceIdOfFile } from '../base/ids.ts';
-import { openRegular } from '../base/strangers-file.ts';
-
-const { O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
+import { appendToOpen, openRegular, openToAppend } from '../base/strangers-file.ts';
 
 /** One file of a log. */
 export interface LogPart {
@@ -59,7 +56,7 @@ export class LogFiles {
     this.#partBytes = Math.min(MOST_PART, Math.floor(this.#mostBytes / PARTS));
   }
 
-  /** Finds what there is; returns the highest number. Files of other names, and anything but files, stay as they are. */
+  /** Finds what there is; returns the highest number. Other names, and anything but files, stay as they are. */
   async find(): Promise<number> {
     let highest = 0;
     for (const name of await readdir(this.#folder).catch(() => [])) {
@@ -145,7 +142,7 @@ export class LogFiles {
 
   /** False when there is no file of ours in the place of the part any more. */
   async #appendTo(part: LogPart, log: KeptLog, lines: Buffer, last: number): Promise<boolean> {
-    const handle = await this.#open(part.name, O_RDWR | O_APPEND);
+    const handle = await openToAppend(join(this.#folder, part.name), false);
     if (handle === null) return false;
     try {
       const stat = await handle.stat();
@@ -166,7 +163,7 @@ export class LogFiles {
   async #begin(id: InstanceId, log: KeptLog, lines: Buffer, first: number, last: number): Promise<void> {
     const name = `${id}.${first}.log`;
     await this.#requireFolder();
-    const handle = await this.#open(name, O_RDWR | O_APPEND | O_CREAT | O_EXCL);
+    const handle = await openToAppend(join(this.#folder, name), true);
     if (handle === null) throw Object.assign(new Error(`${name} is there already`), { code: 'EEXIST' });
     const part: LogPart = { name, first, last, bytes: 0 };
     log.parts.push(part);
@@ -180,18 +177,6 @@ export class LogFiles {
     }
   }
 
-  /** Null when there is nothing, or what is not followed. */
-  async #open(name: string, flags: number): Promise<FileHandle | null> {
-    const path = join(this.#folder, name);
-    try {
-      const work = () => open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
-      return (flags & O_CREAT) === 0 ? await work() : await performing({ kind: 'create', path }, work);
-    } catch (error) {
-      if (['ENOENT', 'ELOOP', 'EISDIR', 'ENXIO', 'EEXIST', 'ENOTDIR'].includes(codeOf(error))) return null;
-      throw error;
-    }
-  }
-
   /** The folder itself: never one that a link in its place leads to. */
   async #requireFolder(): Promise<void> {
     const stat = await lstat(this.#folder).catch(() => null);
@@ -200,7 +185,7 @@ export class LogFiles {
   }
 
   async #write({ name }: LogPart, handle: FileHandle, lines: Buffer): Promise<void> {
-    await performing({ kind: 'write', path: join(this.#folder, name) }, () => handle.appendFile(lines));
+    await appendToOpen(handle, join(this.#folder, name), lines);
   }
 
   async #trim(id: InstanceId): Promise<void> {
@@ -232,8 +217,4 @@ export class LogFiles {
 async function lastByte(handle: FileHandle, size: number): Promise<number | undefined> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
   return bytesRead === 1 ? buffer[0] : undefined;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

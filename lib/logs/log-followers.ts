@@ -12,7 +12,7 @@ const IN_ALL = 1000;
 const WAITING = 512 * 1024;
 
 /** Whose log is followed: a sandbox's, or a whole tenant's. */
-export interface Followed {
+export interface LogScope {
   tenant: string;
   /** Null: every sandbox of the tenant. */
   instance: InstanceId | null;
@@ -27,7 +27,7 @@ export interface LogFollower {
   leave(): void;
 }
 
-interface Place extends Followed {
+interface Place extends LogScope {
   lines: LogLine[];
   length: number;
   dropped: number;
@@ -45,7 +45,7 @@ export class LogFollowers {
   }
 
   /** Adds one. Throws as `requirePlace`. */
-  join(followed: Followed): LogFollower {
+  join(followed: LogScope): LogFollower {
     this.requirePlace(followed.tenant);
     const place: Place = { ...followed, lines: [], length: 0, dropped: 0, wake: () => undefined };
     this.#places.add(place);

@@ -53,7 +53,7 @@ export function parsedLine(encoded: string, instance: InstanceId): LogLine | nul
 }
 
 /** The number of a line of a file; null for what is none. */
-export function numberOf(encoded: string): number | null {
+export function seqOfLine(encoded: string): number | null {
   return parsedLine(encoded, instanceIdOfFile(''))?.seq ?? null;
 }
 
@@ -74,6 +74,7 @@ export interface LogFilter {
   /** A part of the text, in any case. */
   text?: string | undefined;
   source?: LogSource | undefined;
+  requestId?: string | undefined;
 }
 
 /** The filter as a function. */
@@ -83,6 +84,7 @@ export function matcherOf({
   level,
   text,
   source,
+  requestId,
 }: LogFilter): (line: LogLine) => boolean {
   const least = level === undefined ? 0 : LOG_LEVELS.indexOf(level);
   const wanted = text?.toLowerCase();
@@ -91,5 +93,6 @@ export function matcherOf({
     line.timeMs <= untilMs &&
     LOG_LEVELS.indexOf(line.level) >= least &&
     (source === undefined || line.source === source) &&
+    (requestId === undefined || line.requestId === requestId) &&
     (wanted === undefined || line.text.toLowerCase().includes(wanted));
 }

@@ -15,7 +15,7 @@ import { echoedForms } from '../secrets/redact-secrets.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import { LogFiles } from './log-files.ts';
 import { LogFollowers } from './log-followers.ts';
-import { encodedLine, type LogLine, type LogSource, type LogStream, numberOf } from './log-line.ts';
+import { encodedLine, type LogLine, type LogSource, type LogStream, seqOfLine } from './log-line.ts';
 import { type LogRequest, readLogs } from './log-reading.ts';
 import { linesIn, PrintBudget } from './print-budget.ts';
 import { levelOf, maskOf, PrintedText, type SecretMask } from './printed-text.ts';
@@ -91,7 +91,7 @@ export class SandboxLogs {
 
   constructor(parts: SandboxLogsParts) {
     this.#parts = parts;
-    this.#files = new LogFiles(join(parts.config.dataFolder, 'logs'), parts.config.logs, numberOf);
+    this.#files = new LogFiles(join(parts.config.dataFolder, 'logs'), parts.config.logs, seqOfLine);
     this.#unsubscribe = parts.registry.commitEvents.onLedgerAppend(({ lines }) => {
       for (const { type, instance, to } of lines)
         if (type === 'transition' && instance !== null && to === 'deleted') this.#forgetLater(instance);

@@ -30,7 +30,7 @@ const OF_SQLITE: Readonly<Record<Failure, string>> = {
 };
 /** Effects that can cross filesystems. */
 const CROSSES: ReadonlySet<Effect['kind']> = new Set(['rename', 'link']);
-/** The signed head of the ledger follows commits in the background, as logs follow calls; both have tests of their own. */
+/** In the background the ledger's signed head follows commits, and logs follow calls; both have tests of their own. */
 const ASIDE = /registry\.sqlite\.head|\/cache\/|\/logs(?:\/|$)/;
 
 /** What a replica does it does behind the answers: of these every effect counts, whoever caused it. */
