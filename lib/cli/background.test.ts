@@ -46,3 +46,17 @@ test('a detached run goes on, is followed later, and is stopped', async () => {
   expect([followed.exit, followed.stderr]).toEqual([5, expect.stringContaining('Somebody stopped it.')]);
   expect((await cli.run(['logs', 'a', 'run-0000000000'])).exit).not.toBe(0);
 });
+
+test('logs --follow prints the newest lines and then those that come, until it is stopped', async () => {
+  await server.call('POST', '/api/instances', { id: 'said', tenant: 'acme' });
+  await server.call('POST', '/api/instances/said/exec', { command: 'echo before; echo no >&2' });
+  await server.call('POST', '/api/instances/said/runs', { command: 'for n in one two; do sleep 0.3; echo $n; done' });
+  const running = cli.start(['logs', '-f', '--json', 'said']);
+  await expect.poll(running.stdout, { timeout: 60_000 }).toContain('"two"');
+  running.child.kill('SIGINT');
+  const ended = await running.ended;
+  expect(ended.exit).toBe(130);
+  const texts = ended.lines.map(({ text }) => text);
+  expect(texts.toSorted()).toEqual(['before', 'no', 'one', 'two']);
+  expect(texts.slice(-2)).toEqual(['one', 'two']);
+});

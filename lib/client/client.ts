@@ -10,6 +10,7 @@ import { CALLS, type Calls } from './calls.ts';
 import { type ExecBytesAnswer, type ExecBytesInput, execBytes } from './exec.ts';
 import { type ExecEvent, type ExecStreamInput, execStream } from './exec-stream.ts';
 import { type FollowOptions, followEvents } from './follow.ts';
+import { type FollowLogsQuery, followLogs, type LogEvent } from './follow-logs.ts';
 import { type FollowRunOptions, followRun, type RunEvent } from './follow-run.ts';
 import { type Page, pagesOf } from './pages.ts';
 import { type ClientOptions, createTransport, type Transport } from './transport.ts';
@@ -35,6 +36,7 @@ export { ApiError, type ClientCode } from './error.ts';
 export type { ExecBytesAnswer, ExecBytesInput } from './exec.ts';
 export type { ExecEvent, ExecStreamInput } from './exec-stream.ts';
 export type { FollowOptions } from './follow.ts';
+export type { FollowLogsQuery, LogEvent } from './follow-logs.ts';
 export type { FollowRunOptions, RunEvent } from './follow-run.ts';
 export { MAX_STDIN_BYTES } from './limits.ts';
 export type { Page, Pages } from './pages.ts';
@@ -94,6 +96,22 @@ export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob
    */
   followRun(id: string, run: string, options?: FollowRunOptions): AsyncGenerator<RunEvent, void, void>;
   /**
+   * Yields the newest lines that a sandbox printed, the oldest of them first, then those that it prints, and a `gap`
+   * where some are missing; reconnects after the last line. Ends only by leaving the loop, by the signal (throws its
+   * reason), or by a refusal.
+   */
+  followInstanceLogs(
+    id: string,
+    query?: FollowLogsQuery,
+    options?: FollowOptions,
+  ): AsyncGenerator<LogEvent, void, void>;
+  /** As `followInstanceLogs`, of all sandboxes of a tenant together. */
+  followTenantLogs(
+    tenant: string,
+    query?: FollowLogsQuery,
+    options?: FollowOptions,
+  ): AsyncGenerator<LogEvent, void, void>;
+  /**
    * Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what
    * it would do and whom it would pass over, and why.
    */
@@ -121,6 +139,8 @@ type OwnMethod =
   | 'callWorkflowStream'
   | 'streamEvents'
   | 'followRun'
+  | 'followInstanceLogs'
+  | 'followTenantLogs'
   | 'statFile';
 
 /**
@@ -141,6 +161,10 @@ export function createClient(options: ClientOptions = {}): WinterdockClient {
     streamEvents: (query = {}, followOptions = {}) =>
       followEvents(transport, { stream: CALLS.streamEvents, list: CALLS.listEvents }, query, followOptions),
     followRun: (id, run, followOptions = {}) => followRun(transport, CALLS.getRunOutput, [id, run], followOptions),
+    followInstanceLogs: (id, query = {}, followOptions = {}) =>
+      followLogs(transport, CALLS.listInstanceLogs, id, query, followOptions),
+    followTenantLogs: (tenant, query = {}, followOptions = {}) =>
+      followLogs(transport, CALLS.listTenantLogs, tenant, query, followOptions),
     async statFile(id, volume, path, callOptions = {}) {
       const line = { ...CALLS.getFile, method: 'HEAD' } as const;
       const call = { line, parameters: [id, volume, path], options: callOptions };

@@ -20,7 +20,7 @@ interface CommandLine {
 
 const REASON = { reason: '--reason' };
 const PAGE = { limit: '--limit' };
-const LOG_LINES = { ...PAGE, ...REASON, q: '--search', level: '--level' };
+const LOG_LINES = { ...PAGE, ...REASON, q: '--search', level: '--level', source: '--source' };
 const AT = { at: '--at' };
 const THRESHOLDS = {
   hot_to_warm_s: '--hot-to-warm',

@@ -201,3 +201,16 @@ test('foreign answers, redirects among them, are reported as such', async () => 
   const nobody = createClient({ url: 'http://127.0.0.1:4', retries: 0 });
   expect(await codeOf(nobody.health())).toBe('network');
 });
+
+test('a log is followed over broken connections, without a repeat', async () => {
+  await dock.createInstance({ id, tenant: 'acme' });
+  await dock.execInInstance(id, { command: 'echo zero' });
+  await dock.startRun(id, { command: 'for n in 1 2 3; do echo $n; sleep 0.4; done' });
+  network.next.push('cut', 'cut');
+  const found: string[] = [];
+  for await (const event of dock.followInstanceLogs(id, {}, { retries: 3 })) {
+    if (event.event === 'line') found.push(event.line.text);
+    if (found.at(-1) === '3') break;
+  }
+  expect(found).toEqual(['zero', '1', '2', '3']);
+});

@@ -1213,6 +1213,8 @@ export type LogsQuery = {
   source?: 'exec' | 'eval' | 'run' | 'terminal' | 'schedule' | 'component' | 'log' | undefined;
   /** Lines with this text in them, in any case */
   q?: string | undefined;
+  /** Lines that this request printed */
+  request_id?: string | undefined;
   /** `1`: an event stream, as with `Accept: text/event-stream`, that first has the newest lines */
   follow?: '0' | '1' | undefined;
   limit?: number | string | undefined;

@@ -59,7 +59,7 @@ export function logOperations(parts: { logs: SandboxLogs; registry: Registry; cl
 
   const page = async (
     aim: { tenant: string; instance: InstanceId | null; ids: () => Promise<InstanceId[]> },
-    { since, until, level, source, q, limit, cursor, follow }: LogsQuery,
+    { since, until, level, source, q, request_id: requestId, limit, cursor, follow }: LogsQuery,
     after: number | null,
   ): Promise<LogPage> => {
     if (!logs.isOn)
@@ -69,6 +69,7 @@ export function logOperations(parts: { logs: SandboxLogs; registry: Registry; cl
       untilMs: until === undefined ? undefined : endOf(until),
       level,
       source,
+      requestId,
       text: q,
     };
     // First the place, then the lines so far: none is lost between them.

@@ -299,6 +299,20 @@ class AsyncBadNetworkCase(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(output, b"one\ntwo\n")
         self.assertGreaterEqual(len(self.network.seen) - before, 4)
 
+    async def test_a_log_is_followed_over_broken_connections_without_a_repeat(self) -> None:
+        await self.dock.create_instance({"id": self.box, "tenant": "acme"})
+        await self.dock.exec_in_instance(self.box, {"command": "echo zero"})
+        await self.dock.start_run(self.box, {"command": "for n in 1 2 3; do echo $n; sleep 0.4; done"})
+        self.network.next[:] = ["cut", "cut"]
+        found: List[str] = []
+        async with self.dock.follow_instance_logs(self.box, options=CallOptions(retries=3)) as events:
+            async for event in events:
+                if event["event"] == "line":
+                    found.append(event["line"]["text"])
+                if found[-1:] == ["3"]:
+                    break
+        self.assertEqual(found, ["zero", "1", "2", "3"])
+
     async def test_a_silent_server_is_given_up_after_the_timeout(self) -> None:
         await self.dock.create_instance({"id": self.box, "tenant": "acme"})
         with self.assertRaises(ApiError) as raised:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any, Dict, List, Literal, Mapping, Optional, TypedDict, Union, cast
 
-from .types import ExecInput, SandboxRun
+from .types import ExecInput, PrintedLine, SandboxRun
 
 Woke = Literal["hot", "warm", "cold"]
 
@@ -92,6 +92,23 @@ class RunGapEvent(TypedDict):
 
 
 RunEvent = Union[RunStateEvent, RunOutputEvent, RunGapEvent]
+
+
+class LogLineEvent(TypedDict):
+    """A line that a sandbox printed."""
+
+    event: Literal["line"]
+    line: PrintedLine
+
+
+class LogGapEvent(TypedDict):
+    """Lines are missing here; `dropped` is None when nobody knows how many."""
+
+    event: Literal["gap"]
+    dropped: Optional[int]
+
+
+LogEvent = Union[LogLineEvent, LogGapEvent]
 
 #: Of a component or a workflow: `woke`, `running`, `log`, `component`, and last `result` with the whole answer.
 WorkbookEvent = Dict[str, Any]

@@ -1390,6 +1390,8 @@ class LogsQuery(TypedDict, total=False):
     source: Literal["exec", "eval", "run", "terminal", "schedule", "component", "log"]
     #: Lines with this text in them, in any case
     q: str
+    #: Lines that this request printed
+    request_id: str
     #: `1`: an event stream, as with `Accept: text/event-stream`, that first has the newest lines
     follow: Literal["0", "1"]
     limit: int

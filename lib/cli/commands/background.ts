@@ -1,6 +1,6 @@
 /** `run`, `runs`, `logs` and `stop-run`: commands of a sandbox that outlive the connection that began them. */
 import type { Command } from 'commander';
-import type { LogsQuery, PrintedLine } from '../../client/client.ts';
+import type { PrintedLine } from '../../client/client.ts';
 import type { SandboxRun } from '../../contract/schema.ts';
 import { choice } from '../choice.ts';
 import { addCommand, type CommandContext, parsePairs, parseSeconds, parseWholeNumber } from '../command.ts';
@@ -8,7 +8,7 @@ import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
 import { facts, millisecondsText, printable, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
-import { printLines } from '../log-lines.ts';
+import { printFollowed, printLines } from '../log-lines.ts';
 import { scriptOf } from './calls.ts';
 
 /** Bytes that are asked for at once. */
@@ -67,12 +67,15 @@ async function printOutput(context: CommandContext, id: string, run: string): Pr
   }
 }
 
+const SOURCES = ['exec', 'eval', 'run', 'terminal', 'schedule', 'component', 'log'] as const;
+
 interface LogFlags {
   follow?: boolean;
   tenant?: string;
   within?: number;
   search?: string;
   level?: PrintedLine['level'];
+  source?: PrintedLine['source'];
   limit?: number;
   reason?: string;
 }
@@ -147,6 +150,7 @@ export function addBackgroundCommands(program: Command): void {
         .option('--within <duration>', 'only of the last 15m, 24h, 7d …', parseSeconds)
         .option('--search <text>', 'only lines with this text, in any case')
         .addOption(choice('--level <level>', 'only of this level and those above', ['debug', 'info', 'warn', 'error']))
+        .addOption(choice('--source <source>', 'only what this printed', SOURCES))
         .option('--limit <n>', 'so many lines at most (default: 100)', parseWholeNumber)
         .option('--reason <text>', 'why; support needs one'),
     examples: [
@@ -154,19 +158,27 @@ export function addBackgroundCommands(program: Command): void {
       ['logs -f --tenant acme --level warn', 'follow what goes wrong at a tenant’s'],
       ['logs -f sess-841 run-7ke0', 'come back to a run'],
     ],
-    async run(context, { follow = false, tenant, within, search, level, limit = 100, reason }, ...named) {
+    async run(context, { follow = false, tenant, within, search, level, source, limit = 100, reason }, ...named) {
       const [id, run] = named;
       const { client, signal } = context;
       if ((id === undefined) === (tenant === undefined))
         throw new CliError('usage', 'Name a sandbox or, with --tenant, a tenant.');
       if (id === undefined || run === undefined) {
         const since = within === undefined ? undefined : Date.now() / 1000 - within;
-        const read = (query: LogsQuery) =>
+        const query = { since, q: search, level, source, limit, reason };
+        const onLost = () => context.note('winterdock: the connection broke; it is made again.');
+        if (follow) {
+          const events =
+            id === undefined
+              ? client.followTenantLogs(tenant ?? '', query, { signal, onLost })
+              : client.followInstanceLogs(id, query, { signal, onLost });
+          return printFollowed(context, events, id === undefined);
+        }
+        const page =
           id === undefined
             ? client.listTenantLogs(tenant ?? '', query, { signal })
             : client.listInstanceLogs(id, query, { signal });
-        const query = { since, q: search, level, reason };
-        return printLines(context, read, { limit, follow, hasNames: id === undefined, query });
+        return printLines(context, page, id === undefined);
       }
       if (context.json) {
         const output = await client.getRunOutput(id, run, { limit: READ_BYTES }, { signal });

@@ -14,6 +14,7 @@ export const logsQuerySchema = z.strictObject({
   level: z.enum(LOG_LEVELS).optional().meta({ description: 'Lines of this level and of those above it' }),
   source: z.enum(LOG_SOURCES).optional().meta({ description: 'Lines that this printed' }),
   q: z.string().min(1).max(500).optional().meta({ description: 'Lines with this text in them, in any case' }),
+  request_id: z.string().min(1).max(200).optional().meta({ description: 'Lines that this request printed' }),
   follow: z.enum(['0', '1']).optional().meta({
     description: '`1`: an event stream, as with `Accept: text/event-stream`, that first has the newest lines',
   }),

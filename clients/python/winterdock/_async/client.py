@@ -11,10 +11,19 @@ from .. import types
 from .._call import NO_OPTIONS, CallOptions, FileStat, Hold, Page, Volume
 from .._errors import ApiError
 from .._table import CALLS
-from ..events import ExecBytesAnswer, ExecEvent, ExecStreamInput, RunEvent, WorkbookEvent, exec_body, exec_event
+from ..events import (
+    ExecBytesAnswer,
+    ExecEvent,
+    ExecStreamInput,
+    LogEvent,
+    RunEvent,
+    WorkbookEvent,
+    exec_body,
+    exec_event,
+)
 from .calls import AsyncCalls
 from .pages import AsyncPages
-from .streams import AsyncStream, call_events, follow_events, follow_run
+from .streams import AsyncStream, call_events, follow_events, follow_logs, follow_run
 from .transport import AsyncCall, AsyncKey, AsyncTransport
 
 
@@ -156,6 +165,25 @@ class AsyncClient(AsyncCalls):
         Closing it does not stop the run.
         """
         return AsyncStream(lambda hold: follow_run(self._transport, (id, run), offset, options, hold))
+
+    def follow_instance_logs(
+        self, id: str, query: Optional[types.LogsQuery] = None, *, options: Optional[CallOptions] = None
+    ) -> AsyncStream[LogEvent]:
+        """Yields the newest lines that a sandbox printed, the oldest of them first, and then those that it prints.
+
+        A `gap` is where lines are missing. Connects again after the last line. With `cursor` it begins after that line.
+        """
+        return AsyncStream(
+            lambda hold: follow_logs(self._transport, "list_instance_logs", id, query, options, hold)
+        )
+
+    def follow_tenant_logs(
+        self, tenant: str, query: Optional[types.LogsQuery] = None, *, options: Optional[CallOptions] = None
+    ) -> AsyncStream[LogEvent]:
+        """As `follow_instance_logs`, of all sandboxes of a tenant together."""
+        return AsyncStream(
+            lambda hold: follow_logs(self._transport, "list_tenant_logs", tenant, query, options, hold)
+        )
 
     async def stat_file(
         self, id: str, volume: Volume, path: str, *, options: Optional[CallOptions] = None

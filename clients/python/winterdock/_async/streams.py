@@ -25,7 +25,7 @@ from .._call import NO_OPTIONS, CallOptions, Hold, backoff
 from .._errors import ApiError, BrokenConnection, network_error, problem_error
 from .._server_sent import ServerSent, ServerSentParser
 from .._table import CALLS
-from ..events import RunEvent, run_event
+from ..events import LogEvent, RunEvent, run_event
 from .transport import AsyncCall, AsyncTransport
 from .wire import AsyncResponse, sleep
 
@@ -131,7 +131,7 @@ async def call_events(
 async def _connections(
     transport: AsyncTransport,
     call: AsyncCall,
-    last_id: Callable[[], int],
+    last_id: Callable[[], Optional[int]],
     parser_of: Callable[[], ServerSentParser],
     retry_of: Callable[[int], float],
 ) -> AsyncGenerator[ServerSent, None]:
@@ -139,10 +139,12 @@ async def _connections(
     is_connected = False
     failures = 0
     while True:
+        last = last_id()
+        headers = dict(call.options.headers or {})
+        if last is not None:
+            headers["last-event-id"] = str(last)
         options = dataclasses.replace(
-            call.options,
-            headers={**(call.options.headers or {}), "last-event-id": str(last_id())},
-            retries=0 if is_connected else call.options.retries,
+            call.options, headers=headers, retries=0 if is_connected else call.options.retries
         )
         lost: Optional[ApiError] = None
         try:
@@ -188,6 +190,45 @@ async def follow_run(
                 yield found
             if event == "exit":
                 return
+    finally:
+        await connections.aclose()
+
+
+async def follow_logs(
+    transport: AsyncTransport,
+    name: str,
+    of: str,
+    query: Optional[Mapping[str, Any]],
+    options: Optional[CallOptions],
+    hold: Hold,
+) -> AsyncGenerator[LogEvent, None]:
+    """The newest lines that fit, then those that are printed, without a repeat, and a gap where some are missing."""
+    fitting = dict(query or {})
+    start = fitting.pop("cursor", None)
+    last: List[Optional[int]] = [None if start is None else int(start)]
+    begun: List[bool] = [False]
+
+    def last_id() -> Optional[int]:
+        if not begun[0]:
+            begun[0] = True
+            return last[0]
+        # What was missed meanwhile: the most that the server gives.
+        fitting["limit"] = 1000
+        return last[0] or 0
+
+    call = AsyncCall(CALLS[name], (of,), options or NO_OPTIONS, query=fitting, accept=EVENTS, hold=hold)
+    connections = _connections(
+        transport, call, last_id, ServerSentParser, lambda failures: backoff(failures + 1)
+    )
+    try:
+        async for event, data, _ in connections:
+            value = json.loads(data)
+            if event == "gap":
+                yield {"event": "gap", "dropped": value["dropped"]}
+            if event != "line" or (last[0] is not None and value["seq"] <= last[0]):
+                continue
+            last[0] = value["seq"]
+            yield {"event": "line", "line": value}
     finally:
         await connections.aclose()
 
