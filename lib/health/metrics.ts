@@ -18,6 +18,7 @@ import { addBackupAge } from './backup-age.ts';
 import { addHostLease } from './host-lease.ts';
 import type { LoadSampler } from './load/load-sampler.ts';
 import { addLoadMetrics } from './load-metrics.ts';
+import { addLogMetrics } from './log-metrics.ts';
 import type { RegistryTimes } from './registry-times.ts';
 import type { ReplicaHealth } from './replica-health.ts';
 import { addReplicaMetrics } from './replica-metrics.ts';
@@ -83,6 +84,8 @@ export function createMetrics(options: {
   replica: Pick<ReplicaHealth, 'lag' | 'whyAway' | 'spoolBytes'> | null;
   registryTimes: Pick<RegistryTimes, 'addTo'>;
   load: Pick<LoadSampler, 'size' | 'totals'>;
+  /** Lines of logs that were dropped. */
+  logs: { readonly dropped: number };
   /** Null: nobody else reaches the registry. */
   lease: Pick<HostLease, 'leftMs'> | null;
   /** Open streams of the ledger. */
@@ -105,6 +108,7 @@ export function createMetrics(options: {
   collectDefaultMetrics({ register: prom });
   options.registryTimes.addTo(prom);
   addLoadMetrics(options.load, registers);
+  addLogMetrics(options.logs, registers);
   if (options.lease !== null) addHostLease(registers, options.lease);
   addBackupAge(registers, { registry, clock });
   new Gauge({

@@ -154,7 +154,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const { dataFolder } = config;
   const load = new LoadSampler({ clock, log, registry, network, feed: sandboxes.load, dataFolder });
   const metrics = createMetrics({
-    ...{ registry, pool, sandboxes, load, clock, log },
+    ...{ registry, pool, sandboxes, load, logs, clock, log },
     ...{ store: store.report, replica: store.replicaHealth, registryTimes, lease: as.lease },
     streams: () => events.listeners,
     keepDays: config.usageKeepDays,

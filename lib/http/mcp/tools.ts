@@ -3,11 +3,12 @@ import { z } from 'zod';
 import type { Rights } from '../../contract/access.ts';
 import { callTools } from './call-tools.ts';
 import { fileTools } from './file-tools.ts';
+import { logTools } from './log-tools.ts';
 import { momentTools } from './moment-tools.ts';
 import { sandboxTools } from './sandbox-tools.ts';
 import { isOffered, type McpTool } from './tool.ts';
 
-export const MCP_TOOLS: readonly McpTool[] = [...sandboxTools, ...momentTools, ...callTools, ...fileTools];
+export const MCP_TOOLS: readonly McpTool[] = [...sandboxTools, ...momentTools, ...callTools, ...logTools, ...fileTools];
 
 const BY_NAME = new Map(MCP_TOOLS.map((tool) => [tool.name, tool]));
 

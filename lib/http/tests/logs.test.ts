@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { observeEffects } from '../../base/effects.ts';
 import { type Event, type PrintedLine, printedLineSchema } from '../../contract/schema.ts';
+import { connectAgent } from '../../testing/mcp.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 
 let server: TestServer;
@@ -41,6 +42,7 @@ test('what a call printed is in its log, with the id of its request', async () =
     ['stderr', 'warn', 'err'],
     ['stdout', 'info', 'no newline'],
   ]);
+  expect(await textsOf(`?request_id=${headers['x-request-id']}`)).toEqual(['out', 'err', 'no newline']);
   expect(mine.every(({ source, instance }) => source === 'exec' && instance === 'one')).toBe(true);
 });
 
@@ -77,6 +79,21 @@ export default () => { console.log('of component'); return {}; };
   }, WAIT_MS);
 });
 
+test('an agent reads a log with a tool, page by page', async () => {
+  await server.call('POST', '/api/instances', { id: 'read', tenant: 'acme' });
+  await exec('for n in 1 2 3; do echo "WARN of $n"; done; echo quiet', 'read');
+  const agent = await connectAgent(server.url);
+  try {
+    const { facts, texts } = await agent.call('read_log', { id: 'read', level: 'warn', limit: 2 });
+    expect(facts).toMatchObject({ lines: 2, missing: 0, next: expect.any(Number) });
+    expect(texts[0]).toMatch(/^\S+Z exec warn \S+ {2}WARN of 2\n\S+Z exec warn \S+ {2}WARN of 3$/);
+    const rest = await agent.call('read_log', { id: 'read', level: 'warn', before: facts.next });
+    expect(rest).toMatchObject({ facts: { lines: 1, next: null }, texts: [expect.stringContaining('WARN of 1')] });
+  } finally {
+    await agent.close();
+  }
+});
+
 test('a log is searched, by level, source and time, and paged', async () => {
   await exec('for n in $(seq 1 250); do echo "INFO counted $n"; done; echo "ERROR it Broke"', 'two');
   expect(await textsOf('?q=BROKE', 'two')).toEqual(['ERROR it Broke']);
@@ -100,7 +117,7 @@ test('a tenant has the lines of its sandboxes together, and no other’s', async
   await exec('echo last of one');
   const acme = await server.call<PrintedLine[]>('GET', '/api/tenants/acme/logs?limit=1000');
   expect(acme.json[0]).toMatchObject({ text: 'last of one', instance: 'one' });
-  expect(new Set(acme.json.map(({ instance }) => instance))).toEqual(new Set(['one', 'two', 'docked']));
+  expect(new Set(acme.json.map(({ instance }) => instance))).toEqual(new Set(['one', 'two', 'read', 'docked']));
   const globex = await server.call<PrintedLine[]>('GET', '/api/tenants/globex/logs');
   expect(globex.json.map(({ text }) => text)).toEqual(['of theirs']);
   expect((await server.call('GET', '/api/tenants/nobody/logs')).status).toBe(404);
@@ -190,12 +207,19 @@ test('two follow the same log from its newest lines on, and one goes on where it
 test('a follower that takes nothing holds nobody up, and is told what it missed', async () => {
   const leaving = new AbortController();
   const headers = { authorization: `Bearer ${server.host.config.adminKey}`, accept: 'text/event-stream' };
-  const idle = await fetch(`${server.url}/api/instances/two/logs`, { headers, signal: leaving.signal });
+  // What sandboxes may print at once, until it is more than the system holds for a connection.
+  const ids = Array.from({ length: 6 }, (_, n) => `loud-${n}`);
+  await server.call('POST', '/api/instances', { id: 'quiet', tenant: 'loud' });
+  const idle = await fetch(`${server.url}/api/tenants/loud/logs`, { headers, signal: leaving.signal });
   const line = 'z'.repeat(1000);
-  for (let round = 0; round < 5; round += 1) {
-    const { status } = await exec(`for n in $(seq 1 1000); do echo "${round} ${line}"; done`, 'two');
-    expect(status).toBe(200);
-    await server.call('GET', '/api/instances/two/logs?limit=1');
+  for (const id of ids) {
+    await server.call('POST', '/api/instances', { id, tenant: 'loud' });
+    for (const round of [1, 2]) {
+      const { status } = await exec(`for n in $(seq 1 1000); do echo "${round} ${line}"; done`, id);
+      expect(status).toBe(200);
+    }
+    await server.call('GET', '/api/tenants/loud/logs?limit=1');
+    await server.call('POST', `/api/instances/${id}/suspend`, {});
   }
   let text = '';
   const decoder = new TextDecoder();
@@ -232,6 +256,8 @@ test('a full disk drops lines and counts them, calls go on, and the log says wha
     for (const n of [1, 2, 3]) expect((await exec(`echo lost ${n}`, 'two')).status).toBe(200);
     const { headers } = await server.call('GET', '/api/instances/two/logs');
     expect(Number(headers['x-log-dropped'])).toBeGreaterThanOrEqual(3);
+    const { text } = await server.call('GET', '/metrics');
+    expect(Number(/^winterdock_log_dropped_total (\d+)/m.exec(text)?.[1])).toBeGreaterThanOrEqual(3);
   } finally {
     observeEffects(null);
   }
