@@ -63,6 +63,7 @@ test.each<[string, Event, string[], Urgency]>([
   ['/tenants/acme', slept, [], 'later'],
   ['/tenants/acme', changed, [], 'now'],
   ['/tenants/globex', slept, [], null],
+  ['/tenants/acme/logs', slept, [], null],
   ['/audit', quiet, [], 'now'],
   ['/audit', looked, [], 'now'],
   ['/audit?type=transition', quiet, [], null],

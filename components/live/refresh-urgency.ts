@@ -94,6 +94,8 @@ const RULES: readonly (readonly [RegExp, Rule])[] = [
   [/^\/archive$/, archive],
   [/^\/tenants$/, tenants],
   [/^\/tenants\/[^/]+$/, tenantPage],
+  // It follows what is printed by itself.
+  [/^\/tenants\/[^/]+\/logs$/, () => null],
   [/^\/audit$/, audit],
   [/^\/(?:snapshots|blueprints|shares)(?:\/|$)/, only(COPIES)],
   [/^\/workbooks(?:\/|$)/, only(WORKBOOKS)],

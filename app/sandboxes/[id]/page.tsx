@@ -19,6 +19,7 @@ import { EnvironmentTab } from './environment-tab.tsx';
 import { FilesTab } from './files-tab.tsx';
 import { SandboxHead } from './head.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
+import { LogsTab } from './logs-tab.tsx';
 import { NetworkTab } from './network-tab.tsx';
 import { FaultNotice, InterruptedNotice, NotOfferedNotice } from './notices.tsx';
 import { PastTab } from './past/past-tab.tsx';
@@ -99,6 +100,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
         <NotOfferedNotice instance={instance} />
         {tab === 'files' && <FilesTab caller={caller} instance={instance} search={search} />}
         {tab === 'terminal' && <TerminalTab caller={caller} instance={instance} rendered={rendered} />}
+        {tab === 'logs' && <LogsTab caller={caller} instance={instance} search={search} rendered={rendered} />}
         {tab === 'time' && <TimeTab caller={caller} instance={instance} search={search} rendered={rendered} />}
         {tab === 'past' && <PastTab caller={caller} instance={instance} search={search} rendered={rendered} />}
         {tab === 'ledger' && (

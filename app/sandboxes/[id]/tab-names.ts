@@ -4,6 +4,7 @@ import { type SearchParams, singleValues } from '../../search-params.ts';
 export const TABS = [
   { key: 'files', name: 'Files' },
   { key: 'terminal', name: 'Terminal' },
+  { key: 'logs', name: 'Logs' },
   { key: 'time', name: 'Time' },
   { key: 'past', name: 'Past' },
   { key: 'ledger', name: 'Ledger' },

@@ -137,6 +137,7 @@ export default async function TenantPage({ params, searchParams }: Props) {
         <VolumeSums volumes={tenant.volumes} of={sandboxes} />
         <FaultCounts caller={narrowed} tenant={name} />
         <MoreLink href={`/sandboxes?tenant=${name}`}>All of its sandboxes</MoreLink>
+        <MoreLink href={`/tenants/${name}/logs`}>What they print</MoreLink>
       </PageSection>
       <DueSection caller={narrowed} rendered={rendered} />
       <LoadSection
