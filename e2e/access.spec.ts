@@ -155,8 +155,16 @@ const TOLD = [
   ...['', '?tab=terminal', '?tab=ledger', '?tab=time', '?tab=snapshots', '?tab=shares', '?tab=workbook'].map(
     (tab) => `/sandboxes/access-told${tab}`,
   ),
-  ...['schedules', 'settings'].map((tab) => `/sandboxes/access-told?tab=${tab}`),
-  ...['/tenants/alpha', '/settings', '/settings/people', '/settings/keys', '/settings/webhooks', '/settings/storage'],
+  ...['logs', 'schedules', 'settings'].map((tab) => `/sandboxes/access-told?tab=${tab}`),
+  ...[
+    '/tenants/alpha',
+    '/tenants/alpha/logs',
+    '/settings',
+    '/settings/people',
+    '/settings/keys',
+    '/settings/webhooks',
+    '/settings/storage',
+  ],
   ...['/settings/thresholds', '/settings/ledger', '/explorer'],
 ];
 

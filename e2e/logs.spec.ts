@@ -42,7 +42,10 @@ test('the log of a sandbox begins at its end, and lines come to it by themselves
   await openSession(page);
   await page.goto(TAB);
   await expect(page.getByText('Follows what is printed.')).toBeVisible();
+  // The window is scrolled to the box, and the box is at its end by itself.
+  await page.getByRole('log').scrollIntoViewIfNeeded();
   await expect(lines(page).filter({ hasText: 'ERROR it broke' })).toBeInViewport();
+  await expect(lines(page).filter({ hasText: /counted 1$/ })).not.toBeInViewport();
   await say('echo comes later');
   await expect(lines(page).last()).toContainText('comes later');
   await page.getByRole('button', { name: 'Pause' }).click();
@@ -51,6 +54,8 @@ test('the log of a sandbox begins at its end, and lines come to it by themselves
   await page.getByRole('button', { name: 'Follow' }).click();
   await expect(lines(page).last()).toContainText('while paused');
   await shoot(page, 'logs-sandbox');
+  // Scrolled as it is, a tab would be half under the head.
+  await page.evaluate(() => window.scrollTo(0, 0));
   await page.setViewportSize({ width: 1280, height: 900 });
   expect(await flaws(page)).toEqual([]);
   await page.setViewportSize({ width: 390, height: 900 });

@@ -72,7 +72,7 @@ export function LogBox({
   const zone = useZone();
   return (
     <div
-      className="flex max-h-[36rem] min-h-24 flex-col-reverse overflow-y-auto rounded border border-rule-2 bg-sheet py-2"
+      className="flex max-h-[60dvh] min-h-24 flex-col-reverse overflow-y-auto rounded border border-rule-2 bg-sheet py-2"
       role="log"
       aria-live="off"
       aria-label="Lines of the log"

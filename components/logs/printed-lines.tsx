@@ -10,6 +10,11 @@ const LEVEL_CLASSES: Readonly<Record<PrintedLine['level'], string>> = {
   debug: 'text-ink-2',
 };
 
+/** Whether the level is in the text already, or is that of most lines. */
+function saysItself({ level, text }: PrintedLine): boolean {
+  return level === 'info' || text.slice(0, 120).toLowerCase().includes(level);
+}
+
 /** Whether a line goes on with what the one before it had. */
 function goesOn(line: PrintedLine, before: PrintedLine | undefined): boolean {
   if (before === undefined || before.request_id === null) return false;
@@ -75,7 +80,7 @@ export function PrintedLines({
             )}
           </span>
           <span className={`min-w-0 whitespace-pre-wrap [overflow-wrap:anywhere] ${LEVEL_CLASSES[line.level]}`}>
-            {line.level !== 'info' && <span className="mr-2 text-small uppercase">{line.level}</span>}
+            {!saysItself(line) && <span className="mr-2 text-small uppercase">{line.level}</span>}
             {line.text}
           </span>
         </li>
