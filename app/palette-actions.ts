@@ -8,10 +8,10 @@ import { mayDo, roleRefusal, whyNot } from '#lib/contract/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from './caller.ts';
 import { expectTexts } from './form-values.ts';
+import { whyNoCommands } from './sandboxes/[id]/command-refusal.ts';
+import { moveOffers } from './sandboxes/[id]/move-offers.ts';
 import { firstTab, TABS, tabAddress } from './sandboxes/[id]/tab-names.ts';
-import { whyNoCommands } from './sandboxes/[id]/why-no-commands.ts';
-import { moveOffers } from './sandboxes/[id]/why-no-move.ts';
-import { wakeNote, whyNoCopy, whyUnusable } from './sandboxes/[id]/why-not.ts';
+import { wakeNote, whyNoCopy, whyUnusable } from './sandboxes/[id]/use-refusals.ts';
 import { languagesOf } from './sandboxes/policies.ts';
 
 /** A sandbox and its moves, or null when there is none that the visitor may see, or it is deleted. */

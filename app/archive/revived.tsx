@@ -17,7 +17,7 @@ import { isWinterdockError } from '#lib/base/errors.ts';
 import { isInstanceId } from '#lib/base/ids.ts';
 import type { Event, Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { whyNoCommands } from '../sandboxes/[id]/why-no-commands.ts';
+import { whyNoCommands } from '../sandboxes/[id]/command-refusal.ts';
 
 const SHOWN = 5;
 /** How many moves are looked through for revivals. */

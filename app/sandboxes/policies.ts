@@ -2,7 +2,7 @@
  * Policies and workbooks in words: those to choose from, what each allows, and what a row has that is no longer
  * offered. Pure.
  */
-import type { Language } from '#components/terminal/words.ts';
+import type { Language } from '#components/terminal/run-words.ts';
 import { type Instance, OFFERED_POLICIES, whyNotOffered } from '#lib/contract/schema.ts';
 
 /** The policies to choose from, the default first, and what each allows. */

@@ -6,10 +6,10 @@ import { PASSWORD_LENGTH } from '#lib/contract/schema/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
 import { visitorZone } from '../zone.ts';
+import { ROLE_MEANS, rightsInWords } from './account-words.ts';
 import { changePassword, chooseZone, endSession } from './actions.ts';
 import { PasswordForm } from './password-form.tsx';
 import { SessionList } from './session-list.tsx';
-import { ROLE_MEANS, rightsInWords } from './words.ts';
 import { ZoneForm } from './zone-form.tsx';
 
 export const dynamic = 'force-dynamic';

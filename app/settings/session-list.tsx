@@ -2,8 +2,8 @@
 import { WithCall } from '#components/calls/with-call.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { PersonSession } from '#lib/contract/schema.ts';
+import { browserInWords } from './account-words.ts';
 import { type ConfirmAction, ConfirmButton } from './confirm-button.tsx';
-import { browserInWords } from './words.ts';
 
 export function SessionList({
   person,

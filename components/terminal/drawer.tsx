@@ -13,8 +13,8 @@ import { queriesOf } from '../live/queries.ts';
 import { readTerminalSandbox, writeTerminalSandbox } from '../palette/recent.ts';
 import { Outcome } from '../ui/outcome.tsx';
 import { DrawerEdge, useDrawerHeight } from './drawer-height.tsx';
+import type { Language } from './run-words.ts';
 import { Terminal } from './terminal.tsx';
-import type { Language } from './words.ts';
 
 /** The height that “Full height” goes back to, in percent of the window's. */
 const HALF = 50;

@@ -3,7 +3,7 @@ import type { EvalAnswer } from '#lib/contract/schema.ts';
 import { nameOfActor } from '../ledger/event-words.ts';
 import type { RunOutcome } from './outcome.ts';
 import { StreamText } from './output.ts';
-import { endInWords, type WakeResult, wakeInWords } from './words.ts';
+import { endInWords, type WakeResult, wakeInWords } from './run-words.ts';
 
 /** Colours of the terminal's own lines; each line has a sign too. */
 export const STYLE = { quiet: '\x1b[90m', bad: '\x1b[31m', good: '\x1b[32m', plain: '\x1b[0m' } as const;

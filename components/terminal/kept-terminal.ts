@@ -4,7 +4,7 @@
  */
 import type { Problem, SandboxTerminal } from '#lib/contract/schema.ts';
 import { blocksOf } from './event-blocks.ts';
-import type { Language } from './words.ts';
+import type { Language } from './run-words.ts';
 
 export interface ShownEvent {
   event: string;

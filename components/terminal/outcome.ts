@@ -1,7 +1,7 @@
 /** How a line of a terminal ended, as the server tells it. Pure. */
 import type { EvalAnswer, Problem } from '#lib/contract/schema.ts';
 import type { ShownEvent } from './kept-terminal.ts';
-import type { RunEnd } from './words.ts';
+import type { RunEnd } from './run-words.ts';
 
 export type RunOutcome =
   | { exit: RunEnd & { cwd: string } }

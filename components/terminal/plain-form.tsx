@@ -8,7 +8,7 @@ import { useFormStatus } from 'react-dom';
 import { Elapsed } from '../ui/elapsed.tsx';
 import { SCROLLABLE } from '../ui/scrollable.ts';
 import { Submit } from '../ui/submit.tsx';
-import { endInWords, type RunEnd, type WakeResult, wakeInWords } from './words.ts';
+import { endInWords, type RunEnd, type WakeResult, wakeInWords } from './run-words.ts';
 
 export interface FormRun {
   /** Unique on the page. */

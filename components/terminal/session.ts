@@ -17,8 +17,8 @@ import { cursorToStart, layOut, renderLayout } from './line-layout.ts';
 import { outcomeIn, type RunOutcome } from './outcome.ts';
 import { type ScreenPosition, StreamText } from './output.ts';
 import { outputText } from './output-text.ts';
+import { type Language, type WakeResult, waitInWords } from './run-words.ts';
 import { isCompleteScript } from './script-complete.ts';
-import { type Language, type WakeResult, waitInWords } from './words.ts';
 
 export interface SessionListener {
   /** A run begins; for a screen reader. */

@@ -12,8 +12,8 @@ import { writeTerminalSandbox } from '../palette/recent.ts';
 import { Elapsed } from '../ui/elapsed.tsx';
 import { closeTerminal, openTerminal, terminalsOf } from './kept-terminal.ts';
 import { type ExecAction, PlainForm } from './plain-form.tsx';
+import { LANGUAGE_NAMES, type Language } from './run-words.ts';
 import type { Session, SessionListener } from './session.ts';
-import { LANGUAGE_NAMES, type Language } from './words.ts';
 
 /** Most characters of one run for a screen reader; the rest of a long one is on the screen. */
 const MAX_RUN_TEXT = 2000;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { makeNewFolder, removeTree, renameFile, syncFile } from '../base/effects.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import { copyRegular } from '../base/strangers-file.ts';
-import { mostOf } from '../sandboxes/moves/landing.ts';
+import { mostOf } from '../sandboxes/moves/live-folder-landing.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 import { isCode, sha256Of, stampOf } from '../storage/files.ts';
 import { type FileStamp, sameStamp, stampFrom } from '../storage/stamp.ts';

@@ -13,7 +13,7 @@ import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sandboxes/engine.ts';
 import { type DrawerAccess, findFileAt } from '../sandboxes/files/file-locations.ts';
 import { stampAt } from '../sandboxes/files/file-verification.ts';
-import { mostBytes, mostOf } from '../sandboxes/moves/landing.ts';
+import { mostBytes, mostOf } from '../sandboxes/moves/live-folder-landing.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 import { isCode, stampOf } from '../storage/files.ts';
 import { sameStamp } from '../storage/stamp.ts';

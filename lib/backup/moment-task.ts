@@ -5,11 +5,11 @@
 import { join } from 'node:path';
 import type { Config } from '../base/config.ts';
 import { makeFolder } from '../base/effects.ts';
-import { TenantBundles } from '../replication/bundles/bundle-reader.ts';
 import { makeMoment } from '../replication/moments/make-moment.ts';
 import { noMomentUpTo } from '../replication/moments/oldest-moment.ts';
 import { openToRead } from '../replication/moments/open-to-read.ts';
 import { findMoment } from '../replication/moments/replica-reader.ts';
+import { TenantBundles } from '../replication/segment-bundles/bundle-reader.ts';
 import { type ReadersFor, soundFile } from './sound-file.ts';
 import type { BackupAnswers, MomentTask } from './work.ts';
 

@@ -3,8 +3,8 @@ import { isCloudAddress } from '../base/cloud-address.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { LiveRegistryReader } from '../registry/driver.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { TenantBundles } from '../replication/bundles/bundle-reader.ts';
 import { type FoundMoment, findMoment } from '../replication/moments/replica-reader.ts';
+import { TenantBundles } from '../replication/segment-bundles/bundle-reader.ts';
 import { MEMORY } from '../sandboxes/engine.ts';
 import type { ObjectStore } from '../storage/object-store/object-store.ts';
 

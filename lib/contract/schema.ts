@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { InstanceId } from '../base/ids.ts';
 import { STATES } from '../lifecycle/state-map.ts';
 import { FAULTS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
-import './schema/words.ts';
+import './schema/input-words.ts';
 import { actorNameSchema } from './schema/actors.ts';
 import { bundleOriginSchema } from './schema/bundles.ts';
 import {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { PACKED_SUFFIX, PLAIN_SUFFIX } from '../storage/disk.ts';
 import { DRAWER_KINDS, type DrawerKind, type Drawers } from '../storage/drawer.ts';
 import { isCode, isStaging } from '../storage/files.ts';
-import { LIVE_NAMES } from '../storage/landing.ts';
+import { LIVE_NAMES } from '../storage/landing-folder.ts';
 
 /** Drawers, and folders of the data folder, that are told apart; the rest is `other`. */
 export const DRAWERS = [

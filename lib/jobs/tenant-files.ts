@@ -12,7 +12,7 @@ import { removeStrangersTrees } from '../base/strangers-file.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { keptFiles, namesIn } from '../storage/inventory.ts';
-import { setAsideNow } from '../storage/landing.ts';
+import { setAsideNow } from '../storage/landing-folder.ts';
 
 type Folders = Pick<Config, 'dataFolder'>;
 type Rows = Pick<Registry, 'tenantForgettings' | 'instances'>;

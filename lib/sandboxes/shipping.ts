@@ -8,7 +8,7 @@ import type { FileRecord, InstanceRow } from '../registry/types.ts';
 import type { ReplicaOfFiles } from '../replication/replica-of-files.ts';
 import { absolutePath, type Engine, livePath } from './engine.ts';
 import { localAddressOf } from './files/file-locations.ts';
-import { type LeftInstead, land } from './moves/landing.ts';
+import { type LeftInstead, land } from './moves/live-folder-landing.ts';
 import { settleFile } from './recovery/settle-file.ts';
 
 type Context = Pick<Engine, 'replica' | 'log'>;

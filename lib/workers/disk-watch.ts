@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { bytesAtNow, lookAtNow, removeStrangersTrees } from '../base/strangers-file.ts';
 import { namePages } from '../storage/folder.ts';
-import { firstNamesIn, LIVE_NAMES } from '../storage/landing.ts';
+import { firstNamesIn, LIVE_NAMES } from '../storage/landing-folder.ts';
 import type { WorkerOptions } from './process.ts';
 import type { ProcessGroup } from './process-group.ts';
 import type { OpenSpec } from './protocol/instance.ts';

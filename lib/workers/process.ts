@@ -20,7 +20,7 @@ import { StartedProcessId } from '../base/started-process-id.ts';
 import { withoutSignalsUnlessStarted } from '../base/unstarted.ts';
 import { WORKER_ENTRY, WORKER_FLAGS } from '../guest/guest.ts';
 import { MOST_REQUEST_BYTES } from '../outgoing/network-limits.ts';
-import { emptyOfStrangers } from '../storage/landing.ts';
+import { emptyOfStrangers } from '../storage/landing-folder.ts';
 import { parseFromInstance } from './protocol/protocol.ts';
 import type { OwnUser, User } from './walls/user.ts';
 import { HeldSignals, type WorkerHold } from './worker-hold.ts';

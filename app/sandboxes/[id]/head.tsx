@@ -19,13 +19,13 @@ import { mayDo } from '#lib/contract/access.ts';
 import type { Instance, PatchInput } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { moveSandbox, setHold } from './actions.ts';
+import { whyNoCommands } from './command-refusal.ts';
 import { HoldForm } from './hold-form.tsx';
 import { WhyHere } from './last-transition.tsx';
+import { moveOffers } from './move-offers.ts';
 import { nextFirings } from './next-firings.ts';
 import { readRevival } from './revival.ts';
 import { tabAddress } from './tab-names.ts';
-import { whyNoCommands } from './why-no-commands.ts';
-import { moveOffers } from './why-no-move.ts';
 
 /** Few enough for one row. */
 const LABELS_SHOWN = 4;

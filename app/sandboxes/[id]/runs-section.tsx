@@ -2,8 +2,8 @@
 import { WithCall } from '#components/calls/with-call.tsx';
 import { nameOfActor, withinSentence } from '#components/ledger/event-words.ts';
 import { outputText } from '#components/terminal/output-text.ts';
+import { runInWords } from '#components/terminal/run-words.ts';
 import { StopRun } from '#components/terminal/stop-run.tsx';
-import { runInWords } from '#components/terminal/words.ts';
 import { AutoRefresh } from '#components/ui/auto-refresh.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';

@@ -13,11 +13,11 @@ import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { POLICY_CHOICES } from '../policies.ts';
 import { InstanceFacts } from './instance-facts.tsx';
+import { moveOffers } from './move-offers.ts';
 import { deleteSandbox, saveSettings } from './settings-actions.ts';
 import { SandboxSettingsForm } from './settings-form.tsx';
 import type { Setting } from './settings-state.ts';
 import { settingsAsText } from './settings-values.ts';
-import { moveOffers } from './why-no-move.ts';
 
 /** The policies to choose from, and the sandbox's own where it is not among them. */
 function policiesFor(policy: string) {

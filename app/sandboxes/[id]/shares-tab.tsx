@@ -16,7 +16,7 @@ import { readFlash } from '../../flash.ts';
 import { FlashRefusal } from '../../flash-refusal.tsx';
 import { type SearchParams, singleValues } from '../../search-params.ts';
 import { tabAddress } from './tab-names.ts';
-import { whyNoCopy } from './why-not.ts';
+import { whyNoCopy } from './use-refusals.ts';
 
 const SHOWN = 50;
 

@@ -14,7 +14,7 @@ import { LineageSection } from '../../lineage-section.tsx';
 import { takeSnapshot } from './snapshot-actions.ts';
 import { SnapshotForm } from './snapshot-form.tsx';
 import { tabAddress } from './tab-names.ts';
-import { whyNoCopy } from './why-not.ts';
+import { whyNoCopy } from './use-refusals.ts';
 
 const SHOWN = 20;
 

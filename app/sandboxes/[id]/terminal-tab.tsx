@@ -8,10 +8,10 @@ import type { Caller } from '#lib/auth/caller.ts';
 import { roleRefusal } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { languagesOf } from '../policies.ts';
+import { whyNoCommands } from './command-refusal.ts';
 import { runCommand } from './exec-actions.ts';
 import { RunsSection } from './runs-section.tsx';
-import { whyNoCommands } from './why-no-commands.ts';
-import { wakeNote } from './why-not.ts';
+import { wakeNote } from './use-refusals.ts';
 
 export function TerminalTab({ caller, instance, rendered }: { caller: Caller; instance: Instance; rendered: number }) {
   const { id, policy } = instance;

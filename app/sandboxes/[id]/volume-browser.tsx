@@ -26,9 +26,9 @@ import { SearchForm, SearchHits } from './file-search.tsx';
 import { FaultNotice } from './notices.tsx';
 import { TakeBack } from './past/take-back.tsx';
 import { RepairOptions } from './repair-options.tsx';
+import { wakeNote, whyUnusable } from './use-refusals.ts';
 import { type FileQuery, parseFileQuery, readVolume } from './volume-reading.ts';
 import { VolumeTab } from './volume-tabs.tsx';
-import { wakeNote, whyUnusable } from './why-not.ts';
 
 function first(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;

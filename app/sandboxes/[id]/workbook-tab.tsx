@@ -19,7 +19,7 @@ import { getHost } from '#lib/host/host.ts';
 import { type SearchParams, singleValues } from '../../search-params.ts';
 import { type Docked, portsOfTarget, type RunTarget, readDocked, readOffer, targetIn } from './docked-workbook.ts';
 import { lastRunsOf } from './last-runs.ts';
-import { wakeNote, whyUnusable } from './why-not.ts';
+import { wakeNote, whyUnusable } from './use-refusals.ts';
 import { dockWorkbook, runTarget, upgradeWorkbook } from './workbook-actions.ts';
 
 const CHOICES = 200;

@@ -10,7 +10,7 @@ import { expectTexts, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 import { invalidForm, refusedForm, trimmedFields } from '../form-parser.ts';
 import type { FormState } from '../form-state.ts';
-import { keptCount, oneInWords } from './words.ts';
+import { keptCount, oneInWords } from './backup-words.ts';
 
 const PATH = '/settings/backups';
 

@@ -17,8 +17,8 @@ import { MomentForm } from '../../moment-form.tsx';
 import { addressWith, type SearchParams, singleValues } from '../../search-params.ts';
 import { NotAllowed } from '../not-allowed.tsx';
 import { askForBackup, saveBackupSettings } from './actions.ts';
+import { backupStateInWords, backupsInWords, costInWords, holdsInWords } from './backup-words.ts';
 import { BackUpNowForm, BackupSettingsForm } from './forms.tsx';
-import { backupStateInWords, backupsInWords, costInWords, holdsInWords } from './words.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Backups' };

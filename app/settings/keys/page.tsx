@@ -11,9 +11,9 @@ import { whyNot } from '#lib/contract/access.ts';
 import type { Key } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
+import { ROLE_MEANS, rightsInWords } from '../account-words.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
 import { NotAllowed } from '../not-allowed.tsx';
-import { ROLE_MEANS, rightsInWords } from '../words.ts';
 import { createKey, revokeKey } from './actions.ts';
 import { KeyForm } from './key-form.tsx';
 

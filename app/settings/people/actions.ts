@@ -8,9 +8,9 @@ import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
+import { tenantsOf } from '../account-words.ts';
 import { invalidForm, refusedForm, trimmedFields } from '../form-parser.ts';
 import type { FormState } from '../form-state.ts';
-import { tenantsOf } from '../words.ts';
 
 export type InviteField = 'email' | 'role' | 'tenants';
 export type PersonField = 'name' | 'role' | 'tenants';

@@ -3,7 +3,7 @@ import Link from 'next/link';
 import { Fact, FactList } from '#components/ui/fact-list.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
-import { backupInWords, wrongInWords } from './words.ts';
+import { backupInWords, wrongInWords } from './store-words.ts';
 
 /** What a lost disk takes, by what there is elsewhere. */
 function lossInWords({ store, replication }: Pick<Storage, 'store' | 'replication'>): string {

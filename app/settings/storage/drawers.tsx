@@ -7,7 +7,7 @@ import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
 import { checkStorage } from './actions.ts';
-import { comparedInWords, DRAWER_MEANS, figures } from './words.ts';
+import { comparedInWords, DRAWER_MEANS, figures } from './store-words.ts';
 
 export function DrawerTable({ drawers }: Pick<Storage, 'drawers'>) {
   return (

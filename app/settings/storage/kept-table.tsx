@@ -1,7 +1,7 @@
 /** Every kept series and log: how many rows it has, how large it is, and what limits it. */
 import { sizeInWords } from '#components/ui/durations.ts';
 import type { Storage } from '#lib/contract/schema.ts';
-import { figures } from './words.ts';
+import { figures } from './store-words.ts';
 
 type Series = Storage['kept'][number];
 

@@ -5,7 +5,7 @@ import { Fact, FactList } from '#components/ui/fact-list.tsx';
 import { ProgressBar } from '#components/ui/progress-bar.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
-import { figures, leftOfAll } from './words.ts';
+import { figures, leftOfAll } from './store-words.ts';
 
 type Leaving = NonNullable<NonNullable<Storage['store']>['leaving']>;
 

@@ -27,7 +27,7 @@ import {
   sharingInWords,
   troublesOf,
   wallsInWords,
-} from './words.ts';
+} from './store-words.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Storage' };

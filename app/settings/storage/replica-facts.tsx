@@ -5,7 +5,7 @@ import { Fact, FactList } from '#components/ui/fact-list.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
 import { PlaceFacts } from './place-facts.tsx';
-import { figures, lagInWords, monthInWords, promiseInWords, retentionInWords } from './words.ts';
+import { figures, lagInWords, monthInWords, promiseInWords, retentionInWords } from './store-words.ts';
 
 export function ReplicaPlace({ replication, rendered }: Pick<Storage, 'replication'> & { rendered: number }) {
   if (replication === null) {

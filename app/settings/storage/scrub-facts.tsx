@@ -4,7 +4,7 @@ import { lengthInWords } from '#components/ui/durations.ts';
 import { Fact, FactList } from '#components/ui/fact-list.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
-import { comparedByPass } from './words.ts';
+import { comparedByPass } from './store-words.ts';
 
 export function ScrubFacts({ scrub, rendered }: Pick<Storage, 'scrub'> & { rendered: number }) {
   const { walk: pass, last, next } = scrub;

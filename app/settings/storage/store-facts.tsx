@@ -6,7 +6,7 @@ import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
 import { LeavingFacts } from './leaving-facts.tsx';
 import { PlaceFacts } from './place-facts.tsx';
-import { ackInWords, figures, uploadsInWords } from './words.ts';
+import { ackInWords, figures, uploadsInWords } from './store-words.ts';
 
 export function StoreFacts({ store, rendered }: Pick<Storage, 'store'> & { rendered: number }) {
   if (store === null) {

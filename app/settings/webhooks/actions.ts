@@ -11,7 +11,7 @@ import { expectShape, expectTexts } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 import { invalidForm, refusedForm, trimmedFields } from '../form-parser.ts';
 import type { FormState } from '../form-state.ts';
-import { typesOf } from './words.ts';
+import { typesOf } from './webhook-words.ts';
 
 export type WebhookField = 'name' | 'url' | 'types' | 'tenant';
 

@@ -11,7 +11,7 @@ import { renderedAt, requireCaller } from '../../caller.ts';
 import { NotAllowed } from '../not-allowed.tsx';
 import { createWebhook } from './actions.ts';
 import { WebhookForm } from './webhook-form.tsx';
-import { receiverInWords, toldInWords, webhookStateInWords } from './words.ts';
+import { receiverInWords, toldInWords, webhookStateInWords } from './webhook-words.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Webhooks' };

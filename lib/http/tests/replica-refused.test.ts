@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Instance } from '../../contract/schema.ts';
-import { TenantBundles } from '../../replication/bundles/bundle-reader.ts';
 import { findMoment, restoreMoment } from '../../replication/moments/replica-reader.ts';
+import { TenantBundles } from '../../replication/segment-bundles/bundle-reader.ts';
 import { openObjectStore } from '../../storage/object-store/open-store.ts';
 import { type FaultProxy, startFaultProxy } from '../../storage/object-store/testing/fault-proxy.ts';
 import {

@@ -7,9 +7,15 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { ReplicaKeeps } from '../../base/replica-retention.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
-import { type BundledSegment, type BundleIndex, isObjectLost } from '../bundles/bundle-format.ts';
-import { bundlesOf, type ListedBundle, manyAtOnce, readIndex, TenantBundles } from '../bundles/bundle-reader.ts';
 import { ALL_BUNDLES, type BundlePlace, compareBundles, minuteMs, minuteOf } from '../names/bundle-names.ts';
+import { type BundledSegment, type BundleIndex, isObjectLost } from '../segment-bundles/bundle-format.ts';
+import {
+  bundlesOf,
+  type ListedBundle,
+  manyAtOnce,
+  readIndex,
+  TenantBundles,
+} from '../segment-bundles/bundle-reader.ts';
 import { lackingInLevels, mergeLacking, OwnObjects } from './bundle-cover.ts';
 import type { SegmentLevels } from './segment-levels.ts';
 

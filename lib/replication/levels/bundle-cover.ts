@@ -1,9 +1,9 @@
 /** Which segments of bundles are in segments of higher levels, which lie by themselves. */
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
-import type { BundledSegment } from '../bundles/bundle-format.ts';
-import { manyAtOnce, type TenantBundles } from '../bundles/bundle-reader.ts';
 import type { BundleLevel } from '../names/bundle-names.ts';
 import { parseSegmentName, replicaPrefix, type SegmentSeries, seriesName } from '../names/replica-names.ts';
+import type { BundledSegment } from '../segment-bundles/bundle-format.ts';
+import { manyAtOnce, type TenantBundles } from '../segment-bundles/bundle-reader.ts';
 import type { SegmentLevels } from './segment-levels.ts';
 import { coverOf, type ListedSegment } from './series-cover.ts';
 

@@ -12,8 +12,6 @@ import { messageOf } from '../../base/errors.ts';
 import { isThere } from '../../base/is-there.ts';
 import type { Logger } from '../../base/log.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
-import { bringPart } from '../bundles/bundle-reader.ts';
-import type { MinuteBundles } from '../bundles/minute-bundles.ts';
 import type { Cutter } from '../log/cutter.ts';
 import { badSegment } from '../ltx/ltx-header.ts';
 import type { Merged } from '../ltx/merge.ts';
@@ -28,6 +26,8 @@ import {
   takes,
 } from '../names/level-groups.ts';
 import { compareSeries, segmentFile, segmentName } from '../names/replica-names.ts';
+import { bringPart } from '../segment-bundles/bundle-reader.ts';
+import type { MinuteBundles } from '../segment-bundles/minute-bundles.ts';
 import { KeptSegments, type KeptSource } from '../shipping/kept-segments.ts';
 import type { SpooledSegment } from '../spool/spooled-segment.ts';
 

@@ -7,10 +7,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
 import { openObjectStore } from '../../storage/object-store/open-store.ts';
 import { type S3Server, startS3Server, useTestKeys } from '../../storage/object-store/testing/s3-server.ts';
-import { TenantBundles } from '../bundles/bundle-reader.ts';
 import { LtxWriter } from '../ltx/ltx-writer.ts';
 import { minuteOf } from '../names/bundle-names.ts';
 import { newSeries, parseSegmentName, type SegmentSeries, segmentName } from '../names/replica-names.ts';
+import { TenantBundles } from '../segment-bundles/bundle-reader.ts';
 import { bundlingStage } from '../testing/bundling-stage.ts';
 import { type ListedMoment, listMoments } from './moment-list.ts';
 import { findMoment } from './replica-reader.ts';

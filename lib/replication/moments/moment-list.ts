@@ -2,18 +2,19 @@
  * Lists the moments that a replica has of a sandbox, those around a time: each state that can be made, how coarse they
  * are there, and which of them are filings. Makes no file.
  */
-import { isObjectLost } from '../bundles/bundle-format.ts';
-import { manyAtOnce, type TenantBundles } from '../bundles/bundle-reader.ts';
+
+import { minuteOf } from '../names/bundle-names.ts';
+import { SPAN_MINUTES } from '../names/level-groups.ts';
+import { BASE_LEVEL, begunMs, seriesName } from '../names/replica-names.ts';
+import { isObjectLost } from '../segment-bundles/bundle-format.ts';
+import { manyAtOnce, type TenantBundles } from '../segment-bundles/bundle-reader.ts';
 import {
   type FoundSegment,
   type FoundSeries,
   lastUpTo,
   segmentsInBundles,
   stateEnds,
-} from '../bundles/segments-in-bundles.ts';
-import { minuteOf } from '../names/bundle-names.ts';
-import { SPAN_MINUTES } from '../names/level-groups.ts';
-import { BASE_LEVEL, begunMs, seriesName } from '../names/replica-names.ts';
+} from '../segment-bundles/segments-in-bundles.ts';
 import { listSeries, type ReplicaStore, timesIn } from './replica-reader.ts';
 import { lookAtSegment } from './segment-look.ts';
 

@@ -2,8 +2,8 @@
 import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../base/call-thread.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
-import { TenantBundles } from '../bundles/bundle-reader.ts';
 import { seriesName } from '../names/replica-names.ts';
+import { TenantBundles } from '../segment-bundles/bundle-reader.ts';
 import { makeMoment } from './make-moment.ts';
 import { type ListedMoment, listMoments } from './moment-list.ts';
 import type { LocatedMoment, MadeMoment, MomentCall, ReplicaAddress } from './moment-source.ts';

@@ -1,7 +1,7 @@
 /** From when on a replica has moments of a sandbox, and the error of an earlier time. */
 import { WinterdockError } from '../../base/errors.ts';
-import { stateEnds } from '../bundles/segments-in-bundles.ts';
 import { segmentName } from '../names/replica-names.ts';
+import { stateEnds } from '../segment-bundles/segments-in-bundles.ts';
 import { listSeries, type ReplicaStore, readSegmentHead } from './replica-reader.ts';
 
 /**

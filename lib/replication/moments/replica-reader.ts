@@ -8,14 +8,6 @@ import { isWinterdockError } from '../../base/errors.ts';
 import { parseStoreUrl } from '../../base/store-url.ts';
 import { discard } from '../../storage/files.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
-import { bringPart, type TenantBundles } from '../bundles/bundle-reader.ts';
-import {
-  type FoundSegment,
-  type FoundSeries,
-  lastUpTo,
-  segmentsInBundles,
-  stateEnds,
-} from '../bundles/segments-in-bundles.ts';
 import { badSegment, decodeHeader, HEADER_BYTES } from '../ltx/ltx-header.ts';
 import { type Rebuilt, rebuild } from '../ltx/rebuild.ts';
 import { type SegmentBytes, streamedSegment } from '../ltx/segment-bytes.ts';
@@ -30,6 +22,14 @@ import {
   segmentName,
   seriesName,
 } from '../names/replica-names.ts';
+import { bringPart, type TenantBundles } from '../segment-bundles/bundle-reader.ts';
+import {
+  type FoundSegment,
+  type FoundSeries,
+  lastUpTo,
+  segmentsInBundles,
+  stateEnds,
+} from '../segment-bundles/segments-in-bundles.ts';
 
 /** Segments that are brought at the same time. */
 const AT_ONCE = 16;

@@ -1,7 +1,8 @@
 /** Restores the newest moment that can be made: what is damaged in bundles is passed over, and what follows it. */
-import { damagedPart } from '../bundles/bundle-format.ts';
-import type { TenantBundles } from '../bundles/bundle-reader.ts';
+
 import type { Rebuilt } from '../ltx/rebuild.ts';
+import { damagedPart } from '../segment-bundles/bundle-format.ts';
+import type { TenantBundles } from '../segment-bundles/bundle-reader.ts';
 import { type FoundMoment, findMoment, restoreMoment } from './replica-reader.ts';
 
 /**

@@ -4,7 +4,6 @@
  */
 import { isWinterdockError } from '../../base/errors.ts';
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
-import type { FoundSegment } from '../bundles/segments-in-bundles.ts';
 import { isRestingPage } from '../ltx/first-page.ts';
 import {
   badSegment,
@@ -16,6 +15,7 @@ import {
 } from '../ltx/ltx-header.ts';
 import { expandBlock, longestBlock } from '../ltx/lz4.ts';
 import { segmentName } from '../names/replica-names.ts';
+import type { FoundSegment } from '../segment-bundles/segments-in-bundles.ts';
 
 /** The page size of the files of sandboxes. Others take a second request. */
 const USUAL_PAGE_BYTES = 4096;

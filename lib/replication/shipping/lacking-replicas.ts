@@ -4,8 +4,6 @@
  * it had: that a restore finds.
  */
 import type { ObjectStore } from '../../storage/object-store/object-store.ts';
-import { isObjectLost } from '../bundles/bundle-format.ts';
-import { manyAtOnce, type TenantBundles } from '../bundles/bundle-reader.ts';
 import { HEADER_BYTES, TRAILER_BYTES } from '../ltx/ltx-header.ts';
 import { chainTo, findMoment } from '../moments/replica-reader.ts';
 import {
@@ -15,6 +13,8 @@ import {
   type SegmentSeries,
   seriesName,
 } from '../names/replica-names.ts';
+import { isObjectLost } from '../segment-bundles/bundle-format.ts';
+import { manyAtOnce, type TenantBundles } from '../segment-bundles/bundle-reader.ts';
 
 /** Up to where the store was given the replica of a sandbox, or of the registry. */
 export interface StoredUpTo {

@@ -15,7 +15,7 @@ import type { InstanceRow } from '../../registry/types.ts';
 import { fileOnDisk } from '../../storage/disk.ts';
 import type { Drawer, FilePart, Placed, RestingFile } from '../../storage/drawer.ts';
 import { lastingFolder, removeFile, sha256Of, stampOf } from '../../storage/files.ts';
-import { holdsOwnFilesAlone, removeLater, setAsideNow } from '../../storage/landing.ts';
+import { holdsOwnFilesAlone, removeLater, setAsideNow } from '../../storage/landing-folder.ts';
 import { absolutePath, type Engine, livePath, MEMORY, systemAudit } from '../engine.ts';
 
 /** Where a row says that its file is. */

@@ -7,7 +7,7 @@ import { nextMove } from '../../lifecycle/ladder.ts';
 import { isBlocking } from '../../lifecycle/words.ts';
 import type { DueRow } from '../../registry/instances.ts';
 import { discardLeft, stampOf } from '../../storage/files.ts';
-import { removeLeft } from '../../storage/landing.ts';
+import { removeLeft } from '../../storage/landing-folder.ts';
 import { enforceMemoryLimit } from '../admission/make-space.ts';
 import type { RetryDelays } from '../admission/retry-delays.ts';
 import { correctFutureActivity } from '../clock-jumps.ts';
@@ -21,8 +21,8 @@ import type { SandboxRuntime } from '../runtimes.ts';
 import { archive } from './archive.ts';
 import { removeSandbox } from './delete.ts';
 import { freeze } from './freeze.ts';
+import { pauseIdleProcesses } from './idle-pauses.ts';
 import { suspend } from './suspend.ts';
-import { pauseIdleProcesses } from './thermal.ts';
 
 /** Sandboxes moved at the same time. */
 const CONCURRENCY = 4;

@@ -27,7 +27,7 @@ import {
 } from '../files/file-locations.ts';
 import { matchesRecord, stampAt } from '../files/file-verification.ts';
 import { listedIds, removeListing } from '../files/listing.ts';
-import { isOfWorkers, land } from '../moves/landing.ts';
+import { isOfWorkers, land } from '../moves/live-folder-landing.ts';
 import { recordReturnedFile, returnFile, wasRevived } from './rollback.ts';
 import { settleAt } from './settle-file.ts';
 

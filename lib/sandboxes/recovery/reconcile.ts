@@ -12,7 +12,7 @@ import { clearStaging, stampOf } from '../../storage/files.ts';
 import { absolutePath, type Engine, livePath, MEMORY, now, systemAudit } from '../engine.ts';
 import { fileAt, fileOf, locationOf, moveLogsToOrphans } from '../files/file-locations.ts';
 import { fileRecord } from '../files/file-verification.ts';
-import { finishLandings } from '../moves/landing.ts';
+import { finishLandings } from '../moves/live-folder-landing.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { AuditContext } from '../sandboxes.ts';
 import { landShipped, tellRested } from '../shipping.ts';

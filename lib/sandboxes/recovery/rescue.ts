@@ -15,11 +15,11 @@ import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { fileOnDisk } from '../../storage/disk.ts';
 import { stagingFor, stampOf } from '../../storage/files.ts';
-import { firstNamesIn } from '../../storage/landing.ts';
+import { firstNamesIn } from '../../storage/landing-folder.ts';
 import type { InstanceProcess } from '../../workers/protocol/instance.ts';
 import { absolutePath, type Engine, livePath, systemAudit } from '../engine.ts';
 import { fileAt, moveToOrphans } from '../files/file-locations.ts';
-import { land, mostBytes, mostOf } from '../moves/landing.ts';
+import { land, mostBytes, mostOf } from '../moves/live-folder-landing.ts';
 import { tellReplica } from '../shipping.ts';
 import { settleFile } from './settle-file.ts';
 

@@ -9,11 +9,11 @@ import { chmodFileNow, giveToNow } from '../../base/effects.ts';
 import { isWinterdockError } from '../../base/errors.ts';
 import { lookAtNow } from '../../base/strangers-file.ts';
 import type { RestingFile } from '../../storage/drawer.ts';
-import { LIVE_NAMES } from '../../storage/landing.ts';
+import { LIVE_NAMES } from '../../storage/landing-folder.ts';
 import { isUserOfWorkers } from '../../workers/walls/user.ts';
 import type { Engine } from '../engine.ts';
 import { livePath } from '../engine.ts';
-import { type LandingContext, type LandingRow, land } from '../moves/landing.ts';
+import { type LandingContext, type LandingRow, land } from '../moves/live-folder-landing.ts';
 
 /**
  * Pauses between attempts, in milliseconds. A process that was killed has given its memory back, and is in no list,

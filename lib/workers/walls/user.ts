@@ -7,7 +7,7 @@ import { lstatSync, readFileSync, realpathSync, type Stats, statSync } from 'nod
 import { dirname, join } from 'node:path';
 import { chmodFileNow, giveToNow, makeFolderNow } from '../../base/effects.ts';
 import { readOrMakeSecretFile } from '../../base/secret-file.ts';
-import { LIVE_NAMES } from '../../storage/landing.ts';
+import { LIVE_NAMES } from '../../storage/landing-folder.ts';
 
 /**
  * Id of the user and of its only group. No account has it: it is of the range that systemd and Debian leave unused

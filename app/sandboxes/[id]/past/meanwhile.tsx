@@ -1,7 +1,7 @@
 /** What happened between two times: runs, calls by the hour, and the lines of the ledger. */
 import Link from 'next/link';
 import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
-import { runInWords } from '#components/terminal/words.ts';
+import { runInWords } from '#components/terminal/run-words.ts';
 import { LocalTime } from '#components/ui/local-time.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';

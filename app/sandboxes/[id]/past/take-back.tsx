@@ -7,7 +7,7 @@ import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { VOLUME_CONTRACTS } from '#lib/vfs/volumes.ts';
 import { ConfirmButton } from '../../../settings/confirm-button.tsx';
-import { wakeNote, whyUnusable } from '../why-not.ts';
+import { wakeNote, whyUnusable } from '../use-refusals.ts';
 import { takeEntryBack } from './move-actions.ts';
 
 /** `path`: a folder's ends with a slash. `at`: of the moment, as `exactTime` writes it. */

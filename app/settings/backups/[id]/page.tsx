@@ -20,8 +20,8 @@ import { visitorZone } from '../../../zone.ts';
 import { ConfirmButton } from '../../confirm-button.tsx';
 import { NotAllowed } from '../../not-allowed.tsx';
 import { restoreFromBackup, tryBackup } from '../actions.ts';
+import { backupStateInWords, costInWords, holdsInWords, planInWords } from '../backup-words.ts';
 import { RestoreOneForm } from '../forms.tsx';
-import { backupStateInWords, costInWords, holdsInWords, planInWords } from '../words.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'A backup' };

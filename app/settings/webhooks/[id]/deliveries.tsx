@@ -7,7 +7,7 @@ import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { WebhookDelivery } from '#lib/contract/schema.ts';
 import { ConfirmButton } from '../../confirm-button.tsx';
 import { resend } from '../actions.ts';
-import { deliveryInWords } from '../words.ts';
+import { deliveryInWords } from '../webhook-words.ts';
 
 function What({ type, seq }: Pick<WebhookDelivery, 'type' | 'seq'>) {
   return (

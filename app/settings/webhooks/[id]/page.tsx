@@ -17,7 +17,7 @@ import { ConfirmButton } from '../../confirm-button.tsx';
 import { NotAllowed } from '../../not-allowed.tsx';
 import { changeWebhook, removeWebhook, rotateSecret, sendTest, setEnabled } from '../actions.ts';
 import { RotateForm, WebhookForm } from '../webhook-form.tsx';
-import { toldInWords, webhookStateInWords } from '../words.ts';
+import { toldInWords, webhookStateInWords } from '../webhook-words.ts';
 import { Deliveries } from './deliveries.tsx';
 
 export const dynamic = 'force-dynamic';

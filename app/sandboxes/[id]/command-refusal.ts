@@ -2,7 +2,7 @@
 import { type Rights, whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { languagesOf } from '../policies.ts';
-import { whyUnusable } from './why-not.ts';
+import { whyUnusable } from './use-refusals.ts';
 
 /** A sentence for a disabled button, or null. */
 export function whyNoCommands(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { browserInWords, rightsInWords, tenantsOf } from './words.ts';
+import { browserInWords, rightsInWords, tenantsOf } from './account-words.ts';
 
 test('tenants are parsed as people type them, and none means all', () => {
   expect(tenantsOf(' acme, northwind\nacme  lighthouse,')).toEqual(['acme', 'northwind', 'lighthouse']);

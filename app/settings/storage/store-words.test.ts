@@ -14,7 +14,7 @@ import {
   uploadsInWords,
   wallsInWords,
   wrongInWords,
-} from './words.ts';
+} from './store-words.ts';
 
 const WELL: Storage = {
   registry: {

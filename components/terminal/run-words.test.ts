@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runInWords, waitInWords, wakeInWords } from './words.ts';
+import { runInWords, waitInWords, wakeInWords } from './run-words.ts';
 
 test('a run says what it woke, what it continued, and nothing of a process that ran already', () => {
   expect(wakeInWords({ woke: 'hot', from: null, took_ms: 0 })).toBeNull();

@@ -24,7 +24,7 @@ import {
   removeLater,
   SHIPPED_MARK,
   setAsideNow,
-} from '../../storage/landing.ts';
+} from '../../storage/landing-folder.ts';
 import { isUserOfWorkers } from '../../workers/walls/user.ts';
 import { type Engine, livePath, systemAudit } from '../engine.ts';
 import { moveToOrphans } from '../files/file-locations.ts';

@@ -7,7 +7,7 @@ import { instanceId } from '../../testing/plain-ids.ts';
 import type { InstanceProcess } from '../../workers/protocol/instance.ts';
 import { stage } from '../testing/stage.ts';
 import { liveFile, observeOpens, REQUEST } from '../testing/test-engine.ts';
-import { keptMemoryInWords } from './thermal.ts';
+import { keptMemoryInWords } from './idle-pauses.ts';
 
 const at = stage();
 const processes = new Map<string, InstanceProcess>();

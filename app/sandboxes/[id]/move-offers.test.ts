@@ -3,7 +3,7 @@ import type { Role } from '#lib/auth/roles.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { STATES, TRANSITIONS, VERB_TARGET } from '#lib/lifecycle/state-map.ts';
 import { instanceId } from '#lib/testing/plain-ids.ts';
-import { moveOffers } from './why-no-move.ts';
+import { moveOffers } from './move-offers.ts';
 
 const row: Instance = {
   id: instanceId('a'),
