@@ -56,7 +56,7 @@ export async function listMoments(
   bundles: TenantBundles | null,
   { aroundMs, limit }: { aroundMs: number | null; limit: number },
 ): Promise<ListedMoment[]> {
-  const { allSeries } = await listSeries(store, id);
+  const allSeries = await listSeries(store, id);
   const timeOf = timesIn(store);
   const endsIn = (series: FoundSeries) => endsOfSeries(bundles, { ...series, id }, aroundMs, timeOf);
 

@@ -9,6 +9,7 @@ import { type ListedMoment, listMoments } from './moment-list.ts';
 import type { LocatedMoment, MadeMoment, MomentCall, ReplicaAddress } from './moment-source.ts';
 import { noMomentUpTo } from './oldest-moment.ts';
 import { openToRead } from './open-to-read.ts';
+import { rememberingHeads } from './remembered-heads.ts';
 import { findMoment } from './replica-reader.ts';
 import { lookAtSegment } from './segment-look.ts';
 
@@ -17,10 +18,12 @@ let opening: Promise<ObjectStore> | null = null;
 
 /** A store that could not be opened is tried again by the next task. */
 function openStore(): Promise<ObjectStore> {
-  opening ??= openToRead(address).catch((error: unknown) => {
-    opening = null;
-    throw error;
-  });
+  opening ??= openToRead(address)
+    .then(rememberingHeads)
+    .catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
   return opening;
 }
 

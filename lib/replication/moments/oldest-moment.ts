@@ -9,7 +9,7 @@ import { listSeries, type ReplicaStore, readSegmentHead } from './replica-reader
  * `corrupt`, `storage_unavailable`.
  */
 async function oldestMomentMs(store: Pick<ReplicaStore, 'list' | 'open'>, id: string): Promise<number | null> {
-  const { allSeries } = await listSeries(store, id);
+  const allSeries = await listSeries(store, id);
   for (const { segments } of allSeries) {
     for (const end of stateEnds(segments)) {
       const { log, timeMs } = await readSegmentHead(store, segmentName(end));

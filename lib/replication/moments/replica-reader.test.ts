@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
-import type { ObjectStore } from '../../storage/object-store/object-store.ts';
 import { openObjectStore } from '../../storage/object-store/open-store.ts';
 import { LtxWriter } from '../ltx/ltx-writer.ts';
 import { newSeries, type SegmentPlace, segmentName } from '../names/replica-names.ts';
-import { chainTo, findMoment, restoreMoment } from './replica-reader.ts';
+import { rememberingHeads } from './remembered-heads.ts';
+import { chainTo, findMoment, type ReplicaStore, restoreMoment } from './replica-reader.ts';
+import { lookAtSegment } from './segment-look.ts';
 
 const series = newSeries(1, 1);
 const place = (level: number, min: number, max = min): SegmentPlace => ({ id: 'a', series, level, min, max });
@@ -89,7 +90,7 @@ async function farReplica(spoil: (bytes: Buffer, reading: number) => Buffer) {
     await store.upload(segmentName(place(txid === 1 ? 9 : 0, txid)), path);
   }
   let reading = 0;
-  const far: Pick<ObjectStore, 'head' | 'list' | 'open' | 'download' | 'url'> = {
+  const far: ReplicaStore = {
     ...store,
     url: 's3://far/away',
     async open(name, options) {
@@ -129,4 +130,72 @@ test.each([
   const twice = await farReplica(spoil);
   await expect(twice.restore()).rejects.toMatchObject({ code: 'corrupt' });
   expect([existsSync(twice.target), existsSync(twice.tmp), twice.readings()]).toEqual([false, false, 2]);
+});
+
+/** A store that answers what was asked of it only when nothing else is asked: each time is a turn. */
+function inTurns(store: ReplicaStore) {
+  const asked: string[] = [];
+  const waiting: (() => void)[] = [];
+  let turns = 0;
+  let quiet: NodeJS.Timeout | undefined;
+  const turn = (what: string) =>
+    new Promise<void>((resolve) => {
+      asked.push(what);
+      waiting.push(resolve);
+      clearTimeout(quiet);
+      quiet = setTimeout(() => {
+        turns += 1;
+        for (const answer of waiting.splice(0)) answer();
+      }, 50);
+    });
+  const late: ReplicaStore = {
+    url: store.url,
+    get: async (...given) => turn('get').then(() => store.get(...given)),
+    head: async (...given) => turn('head').then(() => store.head(...given)),
+    open: async (...given) => turn('open').then(() => store.open(...given)),
+    download: async (...given) => turn('download').then(() => store.download(...given)),
+    async *list(...given) {
+      await turn('list');
+      yield* store.list(...given);
+    },
+  };
+  return { late, asked, turns: () => turns };
+}
+
+test('a moment among two hundred is found in four turns of a far store, and made in one more', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'winterdock-far-'));
+  folder = root;
+  const store = await openObjectStore(`file://${join(root, 'store')}`, {
+    ...{ endpoint: null, region: 'us-east-1', pathStyle: false, encryption: null, credentials: {} },
+  });
+  for (let txid = 1; txid <= 200; txid += 1) {
+    const path = join(root, `${txid}.ltx`);
+    const of = { pageSize: PAGE, commit: 1, minTxid: txid, maxTxid: txid, timeMs: 1000 * txid, log: null };
+    const writer = await LtxWriter.create(path, of);
+    await writer.page(1, Buffer.from(`${txid} `.repeat(PAGE).slice(0, PAGE)));
+    await writer.finish(false);
+    await store.upload(segmentName(place(txid === 1 ? 9 : 0, txid)), path);
+  }
+  const { late, asked, turns } = inTurns({ ...store, url: 's3://far/away' });
+  const remembering = rememberingHeads(late);
+  const look = async (atMs: number) => {
+    const moment = await findMoment(remembering, 'a', atMs, null);
+    const end = moment?.chain.at(-1);
+    if (moment === null || end === undefined) throw new Error('The replica has nothing.');
+    expect((await lookAtSegment(remembering, end)).header.timeMs).toBe(moment.timeMs);
+    return moment;
+  };
+  const moment = await look(17_500);
+  expect([moment.timeMs, moment.chain.length]).toEqual([17_000, 17]);
+  // A list, and of two hundred times fifteen at once, then what is left between two of them.
+  expect(turns()).toBeLessThanOrEqual(4);
+  const [turnsBefore, before] = [turns(), asked.length];
+  // Who goes from moment to moment asks for what is new.
+  expect((await look(17_900)).timeMs).toBe(17_000);
+  expect([turns() - turnsBefore, asked.slice(before)]).toEqual([1, ['list']]);
+  const [turnsMade, made] = [turns(), asked.length];
+  await restoreMoment(remembering, moment, { target: join(root, 'made'), tmp: join(root, 'tmp'), durable: false });
+  expect(turns() - turnsMade).toBe(1);
+  expect(asked.slice(made).toSorted()).toEqual([...Array(16).fill('get'), 'open']);
+  expect(readFileSync(join(root, 'made')).subarray(100, 103).toString()).toMatch(/^[17 ]+$/);
 });

@@ -3,7 +3,7 @@
  * a name that a list lacks, but that it cannot be read: a chain is used only where it is whole.
  */
 import { join } from 'node:path';
-import { makeFolder } from '../../base/effects.ts';
+import { makeFolder, writeFile } from '../../base/effects.ts';
 import { isWinterdockError } from '../../base/errors.ts';
 import { parseStoreUrl } from '../../base/store-url.ts';
 import { discard } from '../../storage/files.ts';
@@ -24,6 +24,7 @@ import {
 } from '../names/replica-names.ts';
 import { bringPart, type TenantBundles } from '../segment-bundles/bundle-reader.ts';
 import {
+  type FoundObject,
   type FoundSegment,
   type FoundSeries,
   lastUpTo,
@@ -36,9 +37,11 @@ const AT_ONCE = 16;
 /** Segments that are brought beside the answer to who asked for the base: it waits for few of them, not for all. */
 const MOST_BESIDE_BASE = 4 * AT_ONCE;
 const WRONG_TIMES = 2;
+/** A smaller segment is brought by one request, and needs no process. */
+const SMALL_BYTES = 1024 * 1024;
 
 /** What is read of a store. */
-export type ReplicaStore = Pick<ObjectStore, 'head' | 'list' | 'open' | 'download' | 'url'>;
+export type ReplicaStore = Pick<ObjectStore, 'get' | 'head' | 'list' | 'open' | 'download' | 'url'>;
 
 /** A state that can be restored: what makes it, in order. */
 export interface FoundMoment {
@@ -74,7 +77,7 @@ export async function findMoment(
 ): Promise<FoundMoment | null> {
   // Asked for beside the list; who needs it hears of its failure.
   void bundles?.newest().catch(() => undefined);
-  const { allSeries, bytes } = await listSeries(store, id);
+  const allSeries = await listSeries(store, id);
   let isShort = false;
   const timeOf = timesIn(store);
   for (const { series, segments: objects } of allSeries.reverse()) {
@@ -96,7 +99,7 @@ export async function findMoment(
       isShort ||= last === ends.length - 1;
       continue;
     }
-    const sum = chain.reduce((all, place) => all + bytesOf(place, bytes), 0);
+    const sum = chain.reduce((all, { bytes }) => all + bytes, 0);
     return { series, timeMs, chain, bytes: sum, isShort };
   }
   return null;
@@ -134,7 +137,7 @@ export async function restoreMoment(
       here !== null && isHere(place) ? join(here, segmentName(place)) : join(tmp, segmentFile(place.min, place.max));
     const [first, ...since] = moment.chain;
     if (first === undefined) return await rebuild({ segments: [], target, atRest, durable });
-    const openBase = () => streamed(store, segmentName(first), signal);
+    const openBase = () => streamed(store, first, signal);
     if (here === null && since.length <= MOST_BESIDE_BASE) base = openedOnce(openBase);
     const left = since.values();
     let isBroken = false;
@@ -142,7 +145,7 @@ export async function restoreMoment(
       for (const place of left) {
         if (isBroken) return;
         if (place.bundled !== undefined) await bringPart(store, place.bundled, pathOf(place), signal);
-        else if (!isHere(place)) await store.download(segmentName(place), pathOf(place), signal ? { signal } : {});
+        else if (!isHere(place)) await bringObject(store, place, pathOf(place), signal);
       }
     };
     // None is still writing when this ends: what is tried next brings to the same names.
@@ -197,10 +200,22 @@ function openedOnce(open: () => Promise<SegmentBytes>): OpenedOnce {
 }
 
 /** A base is most of what is brought: it is read as it comes, and never lies here beside what is made of it. */
-async function streamed(store: ReplicaStore, name: string, signal?: AbortSignal): Promise<SegmentBytes> {
+async function streamed(store: ReplicaStore, base: FoundSegment, signal?: AbortSignal): Promise<SegmentBytes> {
+  const name = segmentName(base);
+  return streamedSegment(name, base.bytes, await store.open(name, signal ? { signal } : {}));
+}
+
+/** Writes a segment that lies by itself to a file (absolute), which waits for no disk where it is small. */
+async function bringObject(
+  store: ReplicaStore,
+  place: FoundSegment,
+  path: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const name = segmentName(place);
   const options = signal ? { signal } : {};
-  const [stat, stream] = await Promise.all([store.head(name, options), store.open(name, options)]);
-  return streamedSegment(name, stat?.bytes ?? 0, stream);
+  if (place.bytes > SMALL_BYTES) await store.download(name, path, options);
+  else await writeFile(path, Buffer.from(await store.get(name, { ...options, most: SMALL_BYTES })));
 }
 
 /** The folder (absolute) of a store on this machine; null for any other. Its objects are files of their names. */
@@ -209,30 +224,21 @@ function folderOf(url: string): string | null {
   return address.driver === 'file' ? address.folder : null;
 }
 
-/** What the store has of a sandbox, series by series, and the bytes of each object by its name. */
-export async function listSeries(
-  store: Pick<ReplicaStore, 'list'>,
-  id: string,
-): Promise<{ allSeries: FoundSeries[]; bytes: Map<string, number> }> {
+/** What the store has of a sandbox, series by series. */
+export async function listSeries(store: Pick<ReplicaStore, 'list'>, id: string): Promise<FoundSeries[]> {
   const found = new Map<string, FoundSeries>();
-  const bytes = new Map<string, number>();
   for await (const page of store.list(replicaPrefix(id))) {
-    for (const { name, bytes: size } of page) {
+    for (const { name, bytes } of page) {
       const place = parseSegmentName(name);
       if (place === null || place.id !== id) continue;
-      bytes.set(name, size);
+      const segment: FoundObject = { ...place, bytes };
       const key = seriesName(place.series);
       const known = found.get(key);
-      if (known === undefined) found.set(key, { series: place.series, segments: [place] });
-      else known.segments.push(place);
+      if (known === undefined) found.set(key, { series: place.series, segments: [segment] });
+      else known.segments.push(segment);
     }
   }
-  const allSeries = [...found.values()].sort((one, other) => compareSeries(one.series, other.series));
-  return { allSeries, bytes };
-}
-
-function bytesOf(place: FoundSegment, objects: ReadonlyMap<string, number>): number {
-  return place.bundled !== undefined ? place.bytes : (objects.get(segmentName(place)) ?? 0);
+  return [...found.values()].sort((one, other) => compareSeries(one.series, other.series));
 }
 
 /** The fewest segments from a base to the number `to`; null when one is missing. They may overlap. */

@@ -32,7 +32,7 @@ export async function lookAtSegment(store: Pick<ObjectStore, 'open'>, place: Fou
   const begin = place.bundled?.at ?? 0;
   const most = place.bundled?.bytes ?? Number.POSITIVE_INFINITY;
   const read = (bytes: number) => readBytes(store, name, begin, Math.min(bytes, most));
-  let bytes = await read(lookBytes(USUAL_PAGE_BYTES));
+  let bytes = await read(LOOK_BYTES);
   if (bytes.length < HEADER_BYTES) throw badSegment(name, 'it is cut off');
   const header = decodeHeader(bytes.subarray(0, HEADER_BYTES), name);
   if (header.pageSize > USUAL_PAGE_BYTES) bytes = await read(lookBytes(header.pageSize));
@@ -41,6 +41,9 @@ export async function lookAtSegment(store: Pick<ObjectStore, 'open'>, place: Fou
 }
 
 const lookBytes = (pageSize: number) => HEADER_BYTES + PAGE_HEAD_BYTES + longestBlock(pageSize);
+
+/** What a look takes of a segment with pages of the usual size. */
+export const LOOK_BYTES = lookBytes(USUAL_PAGE_BYTES);
 
 /** The first page of the database where it is what comes first; null where it is not there, or damaged. */
 function firstPageIn(bytes: Buffer, pageSize: number): Buffer | null {

@@ -9,13 +9,19 @@ import { compareSeries, type SegmentPlace, type SegmentSeries } from '../names/r
 import type { BundledSegment } from './bundle-format.ts';
 import type { FoundInBundles, TenantBundles } from './bundle-reader.ts';
 
+/** An object by itself, with the bytes that a list says of it. */
+export interface FoundObject extends SegmentPlace {
+  readonly bytes: number;
+  readonly bundled?: undefined;
+}
+
 /** An object by itself, or in a bundle. */
-export type FoundSegment = (SegmentPlace & { bundled?: undefined }) | BundledSegment;
+export type FoundSegment = FoundObject | BundledSegment;
 
 /** A series, with every object that is in the store of it. */
 export interface FoundSeries {
   series: SegmentSeries;
-  segments: SegmentPlace[];
+  segments: FoundObject[];
 }
 
 const NOTHING: FoundInBundles = { segments: [], isShort: false, isDamaged: false };
@@ -91,6 +97,9 @@ export function stateEnds<Segment extends SegmentPlace>(segments: readonly Segme
   return [...ends.values()].sort((one, other) => one.max - other.max);
 }
 
+/** Times that are asked for at once: of a store that is far away, each turn takes as long as one of them. */
+const PROBES = 15;
+
 /** Index of the last end whose time is not after `atMs`; -1 when all are. Times grow with the numbers. */
 export async function lastUpTo<Segment extends SegmentPlace>(
   ends: readonly Segment[],
@@ -99,10 +108,12 @@ export async function lastUpTo<Segment extends SegmentPlace>(
 ): Promise<number> {
   let [low, high] = [0, ends.length];
   while (low < high) {
-    const middle = (low + high) >>> 1;
-    const place = ends[middle];
-    if (place !== undefined && (await timeOf(place)) <= atMs) low = middle + 1;
-    else high = middle;
+    const count = Math.min(PROBES, high - low);
+    const probes = Array.from({ length: count }, (_, n) => low + Math.floor(((n + 1) * (high - low)) / (count + 1)));
+    const times = await Promise.all(probes.map((at) => timeOf(ends[at] as Segment)));
+    const later = times.findIndex((timeMs) => timeMs > atMs);
+    low = ((later < 0 ? probes.at(-1) : probes[later - 1]) ?? low - 1) + 1;
+    high = probes[later] ?? high;
   }
   return low - 1;
 }

@@ -3,9 +3,8 @@
  * or lost something. What a list lacks is only a reason to look closer. Nothing is known of what has other bytes than
  * it had: that a restore finds.
  */
-import type { ObjectStore } from '../../storage/object-store/object-store.ts';
 import { HEADER_BYTES, TRAILER_BYTES } from '../ltx/ltx-header.ts';
-import { chainTo, findMoment } from '../moments/replica-reader.ts';
+import { chainTo, findMoment, type ReplicaStore } from '../moments/replica-reader.ts';
 import {
   compareSeries,
   parseSegmentName,
@@ -29,7 +28,7 @@ export interface StoredUpTo {
  * are none. The points are of before the call. Throws `storage_unavailable`.
  */
 export async function lackingReplicas(
-  store: Pick<ObjectStore, 'head' | 'list' | 'open' | 'download' | 'url'>,
+  store: ReplicaStore,
   points: readonly StoredUpTo[],
   bundlesOf: (id: string) => Promise<TenantBundles | null>,
 ): Promise<StoredUpTo[]> {
