@@ -2,7 +2,7 @@
  * Rows of snapshots and blueprints, the instances made from them, and marks on files that no row uses yet or any more,
  * so that unused files get removed. Knows nothing of files but their names (lib/base/copy-paths.ts).
  */
-import type { CopyKind } from '../base/copy-paths.ts';
+import { type CopyKind, copyPath } from '../base/copy-paths.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { FileRecord, InstanceRow, LedgerEntry, NewInstance, RowPage } from './types.ts';
@@ -166,4 +166,43 @@ export function momentNameTaken(
     extra: { taken: tag },
     ...(cause === undefined ? {} : { cause }),
   });
+}
+
+/** What is asked to insert instances of a copy, beside those that are inserted at once. */
+interface Seeding {
+  /** At once, and of each chunk. */
+  atOnce: number;
+  /** Of all of them, in their order, and then those of the call. */
+  entries: readonly LedgerEntry[];
+  pending: PendingStart | null;
+}
+
+/** Chunks of instances that wait to be inserted, the call's first instance being `first`. */
+export function chunksOf(first: InstanceId, rows: readonly InstanceRow[], { atOnce, entries, pending }: Seeding) {
+  const begins = Array.from({ length: Math.ceil(rows.length / atOnce) }, (_, n) => n * atOnce);
+  return begins.map((at) => {
+    const chunk = rows.slice(at, at + atOnce);
+    const isLast = at + atOnce >= rows.length;
+    return {
+      first,
+      tenant: chunk[0]?.tenant ?? '',
+      path: chunk[0]?.vfsPath ?? '',
+      sandboxes: chunk.length,
+      bytes: chunk.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
+      rows: chunk,
+      // The lines behind those of the instances are the call's own, and come last.
+      ledger: entries.slice(atOnce + at, isLast ? undefined : 2 * atOnce + at),
+      start: isLast ? pending : null,
+    };
+  });
+}
+
+/** The copy's facts for an instance that is made of it. Throws `not_found` when it is gone. */
+export function contentOfCopy(
+  { kind, key }: ReturnType<typeof ancestryOf>,
+  row: SnapshotRow | BlueprintRow | null,
+): Pick<InstanceRow, 'vfsPath' | 'bytes' | 'file'> {
+  if (row === null || ('deleted' in row && row.deleted !== null))
+    throw new WinterdockError('not_found', `There is no ${kind} "${key}".`);
+  return { vfsPath: copyPath(kind, row.hash), bytes: row.bytes, file: row.file };
 }

@@ -56,3 +56,11 @@ export function isTextPosition(position: unknown[]): position is [string] {
 export function isTextPairPosition(position: unknown[]): position is [string, string] {
   return position.length === 2 && position.every((part) => typeof part === 'string');
 }
+
+export function isTimeAndIdPosition(position: unknown[]): position is [number, string] {
+  return position.length === 2 && typeof position[0] === 'number' && typeof position[1] === 'string';
+}
+
+export function isTimeAndNumberPosition(position: unknown[]): position is [number, number] {
+  return position.length === 2 && position.every((part) => typeof part === 'number');
+}

@@ -123,3 +123,16 @@ export const UNKNOWN_INSTANCE = {
   keepHot: false,
   holdUntil: null,
 } as const;
+
+/** A job with its row number. */
+export type JobRowWithSeq = JobRow & { seq: number };
+export type FoundInstance = Omit<SelectedInstance, 'inMemory'> & { vfsPath: string | null };
+
+/** Without its row number. */
+export function plainJob({ seq: _, ...job }: JobRowWithSeq): JobRow {
+  return job;
+}
+
+export function selectedInstance({ vfsPath, ...found }: FoundInstance): SelectedInstance {
+  return { ...found, inMemory: vfsPath === ':memory:' };
+}

@@ -1,7 +1,10 @@
 /** Rows as they begin and how some of them change, alike in every driver. Pure. */
 import type { State } from '../lifecycle/state-map.ts';
+import type { NewRunRow, RunRow } from './runs.ts';
 import type { NewSchedule, ScheduleArming, NewRun as ScheduledRun, ScheduleRow, ScheduleRunRow } from './schedules.ts';
 import { SPREAD_ABOVE } from './schedules.ts';
+import type { SecretRow, SecretTerms } from './secrets.ts';
+import type { TenantUse } from './usage.ts';
 import type { DeliveryRow, NewDelivery, NewWebhook, WebhookRow } from './webhooks.ts';
 
 /** The members of a patch that are given. */
@@ -68,4 +71,26 @@ export function changedWebhook(row: WebhookRow, patch: Partial<WebhookRow>): Web
 /** A delivery that was not tried. */
 export function newDelivery(delivery: NewDelivery): DeliveryRow {
   return { state: 'pending', attempts: 0, attemptedMs: null, tookMs: null, status: null, error: null, ...delivery };
+}
+
+/** Nothing of it has happened yet. */
+export function newRun(run: NewRunRow): RunRow {
+  const times = { startedMs: null, endedMs: null, tookMs: null };
+  return { ...run, ...times, ending: null, exitCode: null, timedOut: false, reason: null, woke: null, outputBytes: 0 };
+}
+
+/** A secret as it is after it was set by `actor`; `before`: as it was, if it was there. */
+export function newSecret(
+  secret: SecretTerms & { sealed: string },
+  before: SecretRow | undefined,
+  { now, actor }: { now: number; actor: string },
+): SecretRow {
+  const made = { created: before?.created ?? now, createdBy: before?.createdBy ?? actor };
+  return { ...secret, ...made, updated: now, updatedBy: actor, lastUsed: null };
+}
+
+/** What a tenant used in an hour, beside what the ledger counts. `bytes`: on disk at its end. */
+export function usedInHour(hour: number, { tenant, cpuMs, calls, memoryBytes }: TenantUse, bytes: number) {
+  const ofLedger = { wakes: 0, faults: 0, activeChange: 0, activeMs: 0 };
+  return { tenant, hour, cpuMs, calls, memoryBytes, bytes, ...ofLedger };
 }

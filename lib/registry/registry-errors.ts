@@ -42,6 +42,35 @@ export function quotaExceeded(
   });
 }
 
+/** Throws `quota_exceeded` for one active sandbox more. */
+export function requireActiveLeft(tenant: string, limit: number, used: number): void {
+  if (used < limit) return;
+  const hint = 'Suspend one, or wait until one idles';
+  throw quotaExceeded(tenant, 'max_active', limit, used, 'active sandboxes', hint);
+}
+
+/** Throws `quota_exceeded` when more bytes are used, those of snapshots among them, than a tenant may have. */
+export function requireSnapshotBytes(tenant: string, limit: number, used: number): void {
+  if (used <= limit) return;
+  const hint = 'Delete snapshots, files or sandboxes';
+  throw quotaExceeded(tenant, 'max_bytes', limit, used, 'bytes, with this snapshot', hint);
+}
+
+/** A version of a workbook was removed. */
+export function versionGone(workbook: string, version: number): WinterdockError {
+  return new WinterdockError('conflict', `The workbook "${workbook}" has no version ${version} any more.`, {
+    hint: 'Look at the workbook again, and dock to a version that is there.',
+  });
+}
+
+/** The error of a second blueprint of the same name. */
+export function blueprintTaken(name: string, cause: unknown): WinterdockError {
+  return new WinterdockError('conflict', `There is a blueprint "${name}" already.`, {
+    hint: 'Choose another name, or delete the one that has it.',
+    cause,
+  });
+}
+
 /** The settings have changed since the caller read them. */
 export function settingsChanged(id: string): WinterdockError {
   return new WinterdockError('precondition_failed', `The settings of the sandbox "${id}" were changed meanwhile.`, {

@@ -50,6 +50,51 @@ export interface LineToBlank {
   previous: string;
 }
 
+/** Ids of people and jobs that are gone. A ledger line without a tenant that names one is about the forgotten tenant. */
+export interface ForgottenIds {
+  actors: string[];
+  jobs: string[];
+}
+
+/** The ids with more of them, each once. */
+export function withMore({ actors, jobs }: ForgottenIds, more: Partial<ForgottenIds>): ForgottenIds {
+  return {
+    actors: [...new Set([...actors, ...(more.actors ?? [])])],
+    jobs: [...new Set([...jobs, ...(more.jobs ?? [])])],
+  };
+}
+
+/** A job that selected some of a tenant's sandboxes: their positions, and whether it also selected another tenant's. */
+export interface ConcernedJob {
+  seq: number;
+  id: string;
+  running: boolean;
+  only: boolean;
+  own: number[];
+}
+
+/** People who are limited to some tenants, with one among them. */
+export interface LimitedPerson {
+  id: string;
+  email: string;
+  others: string[];
+}
+
+/** Line numbers that are examined before other work runs. */
+export const LINES_EXAMINED = 5000;
+
+/**
+ * True when a line without a tenant is about one of its people or jobs. The first line of a job has its request's id,
+ * and names the job.
+ */
+export function concerns(
+  { type, actor, reason, requestId }: Pick<LedgerEntry, 'type' | 'actor' | 'reason' | 'requestId'>,
+  { actors, jobs }: ForgottenIds,
+): boolean {
+  if (actors.includes(actor) || (requestId !== null && jobs.includes(requestId))) return true;
+  return type === 'job.started' && reason !== null && jobs.some((id) => reason.includes(id));
+}
+
 /** Number of rows of each kind that one step removed. */
 export type RemovedCounts = Readonly<Record<string, number>>;
 

@@ -1,18 +1,20 @@
 /** The store of copies on the registry's SQLite file. Knows nothing of files but their names. */
 
 import { type CopyKind, copyPath, parseCopyPath } from '../../base/copy-paths.ts';
-import { WinterdockError } from '../../base/errors.ts';
 import {
   type Ancestor,
   ancestryOf,
   type BlueprintRow,
   type CopyStore,
+  chunksOf,
+  contentOfCopy,
   momentNameTaken,
   type NamedMomentRow,
   type PendingStart,
   type SnapshotRow,
 } from '../copies.ts';
-import { pageOfRows, readCursor } from '../cursor.ts';
+import { isTextPosition, isTimeAndIdPosition, isTimeAndNumberPosition, pageOfRows, readCursor } from '../cursor.ts';
+import { blueprintTaken } from '../registry-errors.ts';
 import { copyStatements } from '../statements/copies.ts';
 import type { InstanceRow } from '../types.ts';
 import type { PostgresDatabase } from './database.ts';
@@ -58,7 +60,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
     snapshotTenant: async (id) => (await statements.snapshotTenant().get({ id }))?.tenant ?? null,
     snapshot,
     async snapshots({ source, tag, tenant, tenants, isTaken }, limit, cursor) {
-      const [created, id] = cursor === undefined ? [] : readCursor(cursor, isCreated);
+      const [created, id] = cursor === undefined ? [] : readCursor(cursor, isTimeAndIdPosition);
       const values = { source, tag: tag?.toWellFormed(), tenant, tenants, created, isTaken };
       const by = (Object.keys(values) as (keyof typeof values)[]).filter((name) => values[name] !== undefined);
       const { isTaken: _, ...bound } = values;
@@ -82,10 +84,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
           await statements.insertBlueprint().run({ ...row });
         } catch (error) {
           if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
-          throw new WinterdockError('conflict', `There is a blueprint "${row.name}" already.`, {
-            hint: 'Choose another name, or delete the one that has it.',
-            cause: error,
-          });
+          throw blueprintTaken(row.name, error);
         }
         await statements.unmark().run({ path: copyPath('blueprint', row.hash) });
         return true;
@@ -94,7 +93,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
     blueprint,
     blueprintsOf: async (hash, limit) => await statements.blueprintsOf().all({ hash, limit }),
     async blueprints(limit, cursor) {
-      const [after] = cursor === undefined ? [''] : readCursor(cursor, isName);
+      const [after] = cursor === undefined ? [''] : readCursor(cursor, isTextPosition);
       const rows = await statements.blueprints().all({ after, limit: limit + 1 });
       return pageOfRows(rows, limit, (last) => [last.name]);
     },
@@ -114,22 +113,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
       const pending = start === undefined ? null : { ids, from, ...start };
       const store = async (rows: InstanceRow[]) => {
         if (rows.length === 0 && pending !== null) await storeStart(pending);
-        for (let at = 0; at < rows.length; at += atOnce) {
-          const chunk = rows.slice(at, at + atOnce);
-          const isLast = at + atOnce >= rows.length;
-          // The lines behind those of the instances are the call's own, and come last.
-          const lines = entries.slice(atOnce + at, isLast ? undefined : 2 * atOnce + at);
-          await chunks.store({
-            first,
-            tenant: chunk[0]?.tenant ?? '',
-            path: chunk[0]?.vfsPath ?? '',
-            sandboxes: chunk.length,
-            bytes: chunk.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
-            rows: chunk,
-            ledger: lines,
-            start: isLast ? pending : null,
-          });
-        }
+        for (const chunk of chunksOf(first, rows, { atOnce, entries, pending })) await chunks.store(chunk);
       };
       return writes.createAll(instances, now, entries, atOnce, () => contentOf(from), store);
     },
@@ -147,7 +131,7 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
       await ledger.recorded([entry], async () => (await statements.endStart().run({ first })).changes === 1);
     },
     async descendants(ancestor, limit, cursor) {
-      const [created, number] = cursor === undefined ? [-1, -1] : readCursor(cursor, isPosition);
+      const [created, number] = cursor === undefined ? [-1, -1] : readCursor(cursor, isTimeAndNumberPosition);
       const { kind, key } = ancestryOf(ancestor);
       const found = await statements.descendants(kind).all({ key, created, number, limit: limit + 1 });
       const { rows, next } = pageOfRows(found, limit, (last) => [last.created, last.number]);
@@ -186,15 +170,6 @@ export function openCopies({ database, ledger, writes, quotas, chunks }: Parts):
   async function contentOf(from: Ancestor): Promise<Pick<InstanceRow, 'vfsPath' | 'bytes' | 'file'>> {
     const { kind, key } = ancestryOf(from);
     const row = kind === 'snapshot' ? await snapshot(key) : await blueprint(key);
-    if (row === null || ('deleted' in row && row.deleted !== null)) {
-      throw new WinterdockError('not_found', `There is no ${kind} "${key}".`);
-    }
-    return { vfsPath: copyPath(kind, row.hash), bytes: row.bytes, file: row.file };
+    return contentOfCopy({ kind, key }, row);
   }
 }
-
-const isName = (position: unknown[]): position is [string] => position.length === 1 && typeof position[0] === 'string';
-const isCreated = (position: unknown[]): position is [number, string] =>
-  position.length === 2 && typeof position[0] === 'number' && typeof position[1] === 'string';
-const isPosition = (position: unknown[]): position is [number, number] =>
-  position.length === 2 && position.every((part) => typeof part === 'number');

@@ -1,27 +1,24 @@
 /** Removes access to a forgotten tenant: people who are limited to it, keys, invitations. */
 import { accessRemovalStatements } from '../statements/forget-access.ts';
-import { otherTenantsIn, type TenantForgettingStore } from '../tenant-forgettings.ts';
+import {
+  type ForgottenIds,
+  type LimitedPerson,
+  otherTenantsIn,
+  type TenantForgettingStore,
+} from '../tenant-forgettings.ts';
 import type { PostgresDatabase } from './database.ts';
-import type { ForgottenIds } from './forgotten-ids.ts';
-
-/** People who are limited to some tenants, with this one among them. */
-interface Limited {
-  id: string;
-  email: string;
-  others: string[];
-}
 
 export function openAccessRemoval(
   database: PostgresDatabase,
   addIds: (job: string, more: Partial<ForgottenIds>) => Promise<void>,
 ): Pick<TenantForgettingStore, 'people' | 'removeAccess'> & {
-  limited(tenant: string): Promise<Limited[]>;
+  limited(tenant: string): Promise<LimitedPerson[]>;
   /** Number of unused invitations that name the tenant. */
   invitations(tenant: string): Promise<number>;
 } {
   const { everyLimited, invited, uninvite, uninvitePerson, narrow, closeLinks, removePerson, keysOf, removeKeys } =
     database.with(accessRemovalStatements);
-  const limited = async (tenant: string): Promise<Limited[]> =>
+  const limited = async (tenant: string): Promise<LimitedPerson[]> =>
     (await everyLimited().all()).flatMap(({ id, email, tenants }) => {
       const others = otherTenantsIn(tenants === null ? [] : (JSON.parse(tenants) as string[]), tenant);
       return others === null ? [] : [{ id, email, others }];

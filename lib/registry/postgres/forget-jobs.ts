@@ -1,29 +1,19 @@
 /** The jobs of a forgotten tenant: those that selected some of its sandboxes, and how they are removed. */
 import { decodeRowNumbers, INSTANCES_PER_PAGE } from '../job-pages.ts';
 import { jobRemovalStatements } from '../statements/forget-jobs.ts';
-import type { TenantForgettingStore } from '../tenant-forgettings.ts';
+import type { ConcernedJob, ForgottenIds, TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { PostgresDatabase } from './database.ts';
-import type { ForgottenIds } from './forgotten-ids.ts';
-
-/** A job that selected some of a tenant's sandboxes: their positions, and whether it also selected another tenant's. */
-interface Concerned {
-  seq: number;
-  id: string;
-  running: boolean;
-  only: boolean;
-  own: number[];
-}
 
 export function openJobRemoval(
   database: PostgresDatabase,
   addIds: (job: string, more: Partial<ForgottenIds>) => Promise<void>,
 ): Pick<TenantForgettingStore, 'runningJobs' | 'removeJobs'> & {
-  jobsOf(job: string, tenant: string): Promise<Concerned[]>;
+  jobsOf(job: string, tenant: string): Promise<ConcernedJob[]>;
 } {
   const { numbers, others, pages, removals, muteResults, mute } = database.with(jobRemovalStatements);
-  const jobsOf = async (job: string, tenant: string): Promise<Concerned[]> => {
+  const jobsOf = async (job: string, tenant: string): Promise<ConcernedJob[]> => {
     const rows = new Set((await numbers().all({ tenant })).map(({ row }) => row));
-    const found: Concerned[] = [];
+    const found: ConcernedJob[] = [];
     for (const { seq, id, state, tenants, chosen } of await others().all({ job })) {
       const own = (await pages().all({ seq })).flatMap(({ page, rows: bytes }) =>
         [...decodeRowNumbers(bytes).entries()].flatMap(([at, row]) =>

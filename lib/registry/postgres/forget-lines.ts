@@ -1,22 +1,15 @@
 /** Removes the texts from a forgotten tenant's ledger lines. Knows nothing of signatures. */
 import { CHAIN_START } from '../chain.ts';
 import { lineBlankingStatements } from '../statements/forget-lines.ts';
-import type { LineToBlank, TenantForgettingStore } from '../tenant-forgettings.ts';
+import {
+  concerns,
+  type ForgottenIds,
+  LINES_EXAMINED,
+  type LineToBlank,
+  type TenantForgettingStore,
+} from '../tenant-forgettings.ts';
 import type { PostgresDatabase } from './database.ts';
-import type { ForgottenIds } from './forgotten-ids.ts';
 import type { LedgerTable } from './ledger.ts';
-
-/** Line numbers examined before other work runs. */
-const SPAN = 5000;
-/** The columns that decide whether a line concerns the tenant. */
-interface Candidate {
-  seq: number;
-  tenant: string | null;
-  type: string;
-  actor: string;
-  reason: string | null;
-  requestId: string | null;
-}
 
 export function openLineBlanking(
   database: PostgresDatabase,
@@ -27,7 +20,7 @@ export function openLineBlanking(
   return {
     async toBlank(job, tenant, seq, limit) {
       const about = await idsOf(job);
-      const to = seq + SPAN;
+      const to = seq + LINES_EXAMINED;
       const found = await candidates().all({ after: seq, to, job, tenant, limit });
       const lines: LineToBlank[] = [];
       for (const one of found) {
@@ -50,10 +43,10 @@ export function openLineBlanking(
 
   async function* notesOf(job: string): AsyncGenerator<string[]> {
     for (let after = 0; ; ) {
-      const found = await notes().all({ job, after, limit: SPAN });
+      const found = await notes().all({ job, after, limit: LINES_EXAMINED });
       yield found.flatMap(({ note }) => note ?? []);
       const last = found.at(-1);
-      if (last === undefined || found.length < SPAN) return;
+      if (last === undefined || found.length < LINES_EXAMINED) return;
       after = last.seq;
     }
   }
@@ -62,13 +55,4 @@ export function openLineBlanking(
   async function hashOf(seq: number): Promise<string | null> {
     return (await hashAt().get({ seq }))?.hash ?? (await sealedAt().get({ seq }))?.hash ?? null;
   }
-}
-
-/**
- * True when a line without a tenant is about one of its people or jobs. The first line of a job has its request's id,
- * and names the job.
- */
-function concerns({ type, actor, reason, requestId }: Candidate, { actors, jobs }: ForgottenIds): boolean {
-  if (actors.includes(actor) || (requestId !== null && jobs.includes(requestId))) return true;
-  return type === 'job.started' && reason !== null && jobs.some((id) => reason.includes(id));
 }

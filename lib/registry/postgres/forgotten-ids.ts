@@ -4,13 +4,8 @@
  */
 
 import { forgottenIdStatements } from '../statements/forgotten-ids.ts';
+import { type ForgottenIds, withMore } from '../tenant-forgettings.ts';
 import type { PostgresDatabase } from './database.ts';
-
-/** A ledger line without a tenant that names one of these is about the forgotten tenant. */
-export interface ForgottenIds {
-  actors: string[];
-  jobs: string[];
-}
 
 export function forgottenIds(database: PostgresDatabase) {
   const { read, write } = database.with(forgottenIdStatements);
@@ -20,12 +15,7 @@ export function forgottenIds(database: PostgresDatabase) {
     idsOf,
     /** Runs inside a transaction. */
     async addIds(job: string, more: Partial<ForgottenIds>): Promise<void> {
-      const { actors, jobs } = await idsOf(job);
-      const ids: ForgottenIds = {
-        actors: [...new Set([...actors, ...(more.actors ?? [])])],
-        jobs: [...new Set([...jobs, ...(more.jobs ?? [])])],
-      };
-      await write().run({ ids, job });
+      await write().run({ ids: withMore(await idsOf(job), more), job });
     },
   };
 }

@@ -7,14 +7,17 @@ import type { InstanceId } from '../../base/ids.ts';
 import type { CommitEvents } from '../commit-events.ts';
 import { isNumberPosition, pageByNumber, pageOfRows, readCursor } from '../cursor.ts';
 import type { ListFilter } from '../instances.ts';
-import { decodeRowNumbers, encodeRowNumbers, INSTANCES_PER_PAGE } from '../job-pages.ts';
+import { decodeRowNumbers, INSTANCES_PER_PAGE, jobPages, unsettledOf } from '../job-pages.ts';
 import {
+  type FoundInstance,
   type JobResultRow,
-  type JobRow,
+  type JobRowWithSeq,
   type JobState,
   type JobStore,
   jobSummary,
+  plainJob,
   type SelectedInstance,
+  selectedInstance,
   UNKNOWN_INSTANCE,
 } from '../jobs.ts';
 import { jobStatements } from '../statements/jobs.ts';
@@ -25,10 +28,6 @@ import type { LedgerTable } from './ledger.ts';
 
 /** Rows examined before other work runs: some milliseconds. */
 const PIECE = 1000;
-
-/** A job with its row number. */
-type JobRowWithSeq = JobRow & { seq: number };
-type FoundInstance = Omit<SelectedInstance, 'inMemory'> & { vfsPath: string | null };
 
 /** Where the rows of a filter come from; null: nothing matches. */
 export type SelectMatching = (filter: ListFilter) => AsyncIterable<FoundInstance[]> | null;
@@ -101,13 +100,7 @@ export function openJobs(
       try {
         await database.write(async () => {
           const { seq } = await statements.insert().get({ ...job, chosen: chosen.length });
-          for (let page = 0; page * INSTANCES_PER_PAGE < chosen.length; page += 1) {
-            await statements.insertPage().run({
-              job: seq,
-              page,
-              rows: encodeRowNumbers(chosen.subarray(page * INSTANCES_PER_PAGE, (page + 1) * INSTANCES_PER_PAGE)),
-            });
-          }
+          for (const page of jobPages(chosen)) await statements.insertPage().run({ job: seq, ...page });
           await keep(seq, results);
           lines = await ledger.append([entry]);
         });
@@ -117,14 +110,14 @@ export function openJobs(
       }
       await ledger.announce(lines);
       feed.emitJobChange(job.id);
-      return jobOf(await existing(job.id));
+      return plainJob(await existing(job.id));
     },
 
     tenantsOf: async (id) => (await statements.tenantsOf().get({ id }))?.tenants ?? [],
 
     async get(id) {
       const found = await statements.find().get({ id });
-      return found === undefined ? null : jobOf(found);
+      return found === undefined ? null : plainJob(found);
     },
 
     async list({ state, tenants }, limit, cursor) {
@@ -136,7 +129,7 @@ export function openJobs(
       return pageByNumber(found, limit);
     },
 
-    running: async () => (await statements.running().all()).map(jobOf),
+    running: async () => (await statements.running().all()).map(plainJob),
 
     async open(id, position) {
       const { seq } = await existing(id);
@@ -148,13 +141,7 @@ export function openJobs(
         (await statements.settled().all({ seq, first, end: first + INSTANCES_PER_PAGE })).map((one) => one.position),
       );
       const ids = await idsOf([...numbers]);
-      const items = [...numbers.entries()].flatMap(([at, row]) => {
-        const instance = ids.get(row);
-        const place = first + at;
-        return place < position || settled.has(place) || instance === undefined
-          ? []
-          : [{ position: place, id: instance }];
-      });
+      const items = unsettledOf(numbers, { first, position, settled, ids });
       return { items, next: first + INSTANCES_PER_PAGE };
     },
 
@@ -208,13 +195,4 @@ export function openJobs(
       };
     },
   };
-}
-
-/** Without its row number. */
-function jobOf({ seq: _, ...job }: JobRowWithSeq): JobRow {
-  return job;
-}
-
-function selectedInstance({ vfsPath, ...found }: FoundInstance): SelectedInstance {
-  return { ...found, inMemory: vfsPath === ':memory:' };
 }

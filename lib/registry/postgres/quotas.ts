@@ -6,7 +6,7 @@ import type { InstanceId } from '../../base/ids.ts';
 import { WAKE_VERBS } from '../../lifecycle/state-map.ts';
 import { isTextPosition, readCursor, writeCursor } from '../cursor.ts';
 import { NO_QUOTAS, type QuotaLimits, type QuotaStore, type TenantFilter, type TenantRow } from '../quotas.ts';
-import { quotaExceeded } from '../registry-errors.ts';
+import { quotaExceeded, requireActiveLeft, requireSnapshotBytes } from '../registry-errors.ts';
 import { type CheckedQuota, quotaStatements, tenantRow } from '../statements/quotas.ts';
 import type { LedgerEntry, RowPage } from '../types.ts';
 import type { PostgresDatabase } from './database.ts';
@@ -105,15 +105,7 @@ export class QuotaTable implements QuotaStore {
     const limit = await this.#limit('maxActive', tenant);
     if (limit === null) return;
     const used = (await this.#used(this.#statements.active, tenant)) + (waking ? await this.#wakes(tenant) : 0);
-    if (used >= limit)
-      throw quotaExceeded(
-        tenant,
-        'max_active',
-        limit,
-        used,
-        'active sandboxes',
-        'Suspend one, or wait until one idles',
-      );
+    requireActiveLeft(tenant, limit, used);
   }
 
   /** Runs inside the transaction that adds this many bytes. Throws `quota_exceeded`. */
@@ -133,15 +125,7 @@ export class QuotaTable implements QuotaStore {
     const limit = await this.#limit('maxBytes', tenant);
     if (limit === null) return;
     const used = (await this.#usedBytes(tenant)) + (await this.#used(this.#statements.snapshotBytes, tenant));
-    if (used <= limit) return;
-    throw quotaExceeded(
-      tenant,
-      'max_bytes',
-      limit,
-      used,
-      'bytes, with this snapshot',
-      'Delete snapshots, files or sandboxes',
-    );
+    requireSnapshotBytes(tenant, limit, used);
   }
 
   /** Writes overrides of a tenant with their ledger line. */

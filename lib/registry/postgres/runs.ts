@@ -5,24 +5,12 @@
 
 import { WinterdockError } from '../../base/errors.ts';
 import { isNumberPosition, pageByNumber, readCursor } from '../cursor.ts';
+import { newRun } from '../new-rows.ts';
 import { tooManyRuns } from '../registry-errors.ts';
-import type { RunRow, RunStore } from '../runs.ts';
+import type { RunStore } from '../runs.ts';
 import { runStatements } from '../statements/runs.ts';
 import type { PostgresDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
-
-/** What has not happened yet. */
-const UNDER_WAY = {
-  ending: null,
-  startedMs: null,
-  endedMs: null,
-  exitCode: null,
-  tookMs: null,
-  timedOut: false,
-  reason: null,
-  woke: null,
-  outputBytes: 0,
-} as const;
 
 export function openRuns(database: PostgresDatabase, ledger: LedgerTable): RunStore {
   const {
@@ -51,7 +39,7 @@ export function openRuns(database: PostgresDatabase, ledger: LedgerTable): RunSt
         if (used >= perSandbox) throw tooManyRuns(`The sandbox "${instance}"`, perSandbox, used, 'SANDBOX');
         const usedByTenant = (await countOfTenant().get({ tenant }))?.n ?? 0;
         if (usedByTenant >= perTenant) throw tooManyRuns(`The tenant "${tenant}"`, perTenant, usedByTenant, 'TENANT');
-        const row: RunRow = { ...run, ...UNDER_WAY };
+        const row = newRun(run);
         await insert().run({ ...row, ownerHost: host ?? null });
         const oldest = await surplus().get({ instance, keep: keptPerSandbox });
         if (oldest !== undefined) await removeOlder().run({ instance, seq: oldest.seq + 1 });

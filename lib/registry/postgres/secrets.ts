@@ -1,8 +1,9 @@
 /** Rows of secrets. A trigger removes those of a deleted sandbox. Stores what is encrypted, and cannot read it. */
 
 import { WinterdockError } from '../../base/errors.ts';
+import { newSecret } from '../new-rows.ts';
 import { tooManySecrets } from '../registry-errors.ts';
-import type { SecretRow, SecretStore } from '../secrets.ts';
+import type { SecretStore } from '../secrets.ts';
 import { secretKeyOf, secretStatements } from '../statements/secrets.ts';
 import type { PostgresDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
@@ -10,7 +11,7 @@ import type { LedgerTable } from './ledger.ts';
 export function openSecrets(database: PostgresDatabase, ledger: LedgerTable): SecretStore {
   const { get, list, usable, all, countOf, put, remove, reseal, used, stateOf } = database.with(secretStatements);
   return {
-    async put(secret, { now, actor }, most, entry) {
+    async put(secret, set, most, entry) {
       return ledger.recorded([entry], async () => {
         const state = secret.instance === '' ? 'created' : (await stateOf().get({ instance: secret.instance }))?.state;
         if (state === undefined || state === 'deleted')
@@ -18,14 +19,7 @@ export function openSecrets(database: PostgresDatabase, ledger: LedgerTable): Se
         const before = await get().get(secretKeyOf(secret));
         if (before === undefined && ((await countOf().get(secretKeyOf(secret)))?.n ?? 0) >= most)
           throw tooManySecrets(secret, most);
-        const row: SecretRow = {
-          ...secret,
-          created: before?.created ?? now,
-          createdBy: before?.createdBy ?? actor,
-          updated: now,
-          updatedBy: actor,
-          lastUsed: null,
-        };
+        const row = newSecret(secret, before, set);
         await put().run({ ...row });
         return { row, created: before === undefined };
       });

@@ -2,14 +2,11 @@
  * Instances that are admitted and wait to be inserted, in chunks of one call. Runs inside its callers' transactions;
  * knows nothing of copies or quotas.
  */
-import type { seedingChunks } from '../../../db/schema.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import { idTaken, nameTaken } from '../registry-errors.ts';
-import { seedingChunkStatements } from '../statements/seeding-chunks.ts';
+import { repeated, type SeedingChunk, seedingChunkStatements } from '../statements/seeding-chunks.ts';
 import type { InstanceRow } from '../types.ts';
 import type { PostgresDatabase } from './database.ts';
-
-export type SeedingChunk = typeof seedingChunks.$inferSelect;
 
 export class SeedingChunks {
   readonly #statements;
@@ -66,10 +63,4 @@ export class SeedingChunks {
       (await this.#statements.names().get({ tenant, names: JSON.stringify(names) }))?.name ?? repeated(names);
     if (name !== undefined) throw nameTaken({ name, tenant });
   }
-}
-
-/** A value that is there twice. */
-function repeated<T>(values: readonly T[]): T | undefined {
-  const seen = new Set<T>();
-  return values.find((value) => seen.size === seen.add(value).size);
 }

@@ -1,5 +1,6 @@
 /** Usage by the hour. */
 import { LedgerHours } from '../ledger-hours.ts';
+import { usedInHour } from '../new-rows.ts';
 import { cpuUseStatements } from '../statements/cpu-use.ts';
 import { COUNTED, usageStatements } from '../statements/usage.ts';
 import type { SeriesSize, TenantUse, UsageStore } from '../usage.ts';
@@ -41,20 +42,6 @@ export function openUsage(database: PostgresDatabase, lastSeq: () => Promise<num
     last: await lastSeq(),
   });
 
-  const addUse = async (hour: number, { tenant, cpuMs, calls, memoryBytes }: TenantUse, bytes: number) =>
-    await addTenant().run({
-      tenant,
-      hour,
-      cpuMs,
-      calls,
-      memoryBytes,
-      bytes,
-      wakes: 0,
-      faults: 0,
-      activeChange: 0,
-      activeMs: 0,
-    });
-
   return {
     async add(hour, uses, writeId) {
       if (uses.sandboxes.length === 0 && uses.tenants.length === 0) return;
@@ -67,14 +54,14 @@ export function openUsage(database: PostgresDatabase, lastSeq: () => Promise<num
         }
         const all: TenantUse = { tenant: SERVER, cpuMs: 0, calls: 0, memoryBytes: 0 };
         for (const use of uses.tenants) {
-          await addUse(hour, use, (await bytesOf().get({ tenant: use.tenant }))?.bytes ?? 0);
+          await addTenant().run(usedInHour(hour, use, (await bytesOf().get({ tenant: use.tenant }))?.bytes ?? 0));
           if (use.cpuMs > 0)
             await addCpu().run({ tenant: use.tenant, day: Math.floor(hour / HOURS_A_DAY), seconds: use.cpuMs / 1000 });
           all.cpuMs += use.cpuMs;
           all.calls += use.calls;
           all.memoryBytes += use.memoryBytes;
         }
-        await addUse(hour, all, (await bytesOfAll().get())?.bytes ?? 0);
+        await addTenant().run(usedInHour(hour, all, (await bytesOfAll().get())?.bytes ?? 0));
       });
     },
 

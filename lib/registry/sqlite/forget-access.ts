@@ -1,28 +1,25 @@
 /** Removes access to a forgotten tenant: people who are limited to it, keys, invitations. */
 import { accessRemovalStatements } from '../statements/forget-access.ts';
-import { otherTenantsIn, type TenantForgettingStore } from '../tenant-forgettings.ts';
+import {
+  type ForgottenIds,
+  type LimitedPerson,
+  otherTenantsIn,
+  type TenantForgettingStore,
+} from '../tenant-forgettings.ts';
 import type { RegistryDatabase } from './database.ts';
-import type { ForgottenIds } from './forgotten-ids.ts';
 import type { SyncMethods } from './to-async.ts';
-
-/** People who are limited to some tenants, with this one among them. */
-interface Limited {
-  id: string;
-  email: string;
-  others: string[];
-}
 
 export function openAccessRemoval(
   database: RegistryDatabase,
   addIds: (job: string, more: Partial<ForgottenIds>) => void,
 ): Pick<SyncMethods<TenantForgettingStore>, 'people' | 'removeAccess'> & {
-  limited(tenant: string): Limited[];
+  limited(tenant: string): LimitedPerson[];
   /** Number of unused invitations that name the tenant. */
   invitations(tenant: string): number;
 } {
   const { everyLimited, invited, uninvite, uninvitePerson, narrow, closeLinks, removePerson, keysOf, removeKeys } =
     accessRemovalStatements(database);
-  const limited = (tenant: string): Limited[] =>
+  const limited = (tenant: string): LimitedPerson[] =>
     everyLimited()
       .all()
       .flatMap(({ id, email, tenants }) => {

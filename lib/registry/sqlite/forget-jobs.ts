@@ -1,28 +1,18 @@
 /** The jobs of a forgotten tenant: those that selected some of its sandboxes, and how they are removed. */
 import { decodeRowNumbers, INSTANCES_PER_PAGE } from '../job-pages.ts';
 import { jobRemovalStatements } from '../statements/forget-jobs.ts';
-import type { TenantForgettingStore } from '../tenant-forgettings.ts';
+import type { ConcernedJob, ForgottenIds, TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { RegistryDatabase } from './database.ts';
-import type { ForgottenIds } from './forgotten-ids.ts';
 import type { SyncMethods } from './to-async.ts';
-
-/** A job that selected some of a tenant's sandboxes: their positions, and whether it also selected another tenant's. */
-interface Concerned {
-  seq: number;
-  id: string;
-  running: boolean;
-  only: boolean;
-  own: number[];
-}
 
 export function openJobRemoval(
   database: RegistryDatabase,
   addIds: (job: string, more: Partial<ForgottenIds>) => void,
 ): Pick<SyncMethods<TenantForgettingStore>, 'runningJobs' | 'removeJobs'> & {
-  jobsOf(job: string, tenant: string): Concerned[];
+  jobsOf(job: string, tenant: string): ConcernedJob[];
 } {
   const { numbers, others, pages, removals, muteResults, mute } = jobRemovalStatements(database);
-  const jobsOf = (job: string, tenant: string): Concerned[] => {
+  const jobsOf = (job: string, tenant: string): ConcernedJob[] => {
     const rows = new Set(
       numbers()
         .all({ tenant })

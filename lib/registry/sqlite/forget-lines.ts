@@ -2,23 +2,16 @@
 import { setImmediate } from 'node:timers/promises';
 import { CHAIN_START } from '../chain.ts';
 import { lineBlankingStatements } from '../statements/forget-lines.ts';
-import type { LineToBlank, TenantForgettingStore } from '../tenant-forgettings.ts';
+import {
+  concerns,
+  type ForgottenIds,
+  LINES_EXAMINED,
+  type LineToBlank,
+  type TenantForgettingStore,
+} from '../tenant-forgettings.ts';
 import type { RegistryDatabase } from './database.ts';
-import type { ForgottenIds } from './forgotten-ids.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { SyncMethods } from './to-async.ts';
-
-/** Line numbers examined before other work runs. */
-const SPAN = 5000;
-/** The columns that decide whether a line concerns the tenant. */
-interface Candidate {
-  seq: number;
-  tenant: string | null;
-  type: string;
-  actor: string;
-  reason: string | null;
-  requestId: string | null;
-}
 
 export function openLineBlanking(
   database: RegistryDatabase,
@@ -29,7 +22,7 @@ export function openLineBlanking(
   return {
     toBlank(job, tenant, seq, limit) {
       const about = idsOf(job);
-      const to = seq + SPAN;
+      const to = seq + LINES_EXAMINED;
       const found = candidates().all({ after: seq, to, job, tenant, limit });
       const lines = found
         .filter((line) => line.tenant !== null || concerns(line, about))
@@ -49,10 +42,10 @@ export function openLineBlanking(
     },
     async *notes(job) {
       for (let after = 0; ; ) {
-        const found = notes().all({ job, after, limit: SPAN });
+        const found = notes().all({ job, after, limit: LINES_EXAMINED });
         yield found.flatMap(({ note }) => note ?? []);
         const last = found.at(-1);
-        if (last === undefined || found.length < SPAN) return;
+        if (last === undefined || found.length < LINES_EXAMINED) return;
         after = last.seq;
         await setImmediate();
       }
@@ -63,13 +56,4 @@ export function openLineBlanking(
   function hashOf(seq: number): string | null {
     return hashAt().get({ seq })?.hash ?? sealedAt().get({ seq })?.hash ?? null;
   }
-}
-
-/**
- * True when a line without a tenant is about one of its people or jobs. The first line of a job has its request's id,
- * and names the job.
- */
-function concerns({ type, actor, reason, requestId }: Candidate, { actors, jobs }: ForgottenIds): boolean {
-  if (actors.includes(actor) || (requestId !== null && jobs.includes(requestId))) return true;
-  return type === 'job.started' && reason !== null && jobs.some((id) => reason.includes(id));
 }

@@ -4,13 +4,8 @@
  */
 
 import { forgottenIdStatements } from '../statements/forgotten-ids.ts';
+import { type ForgottenIds, withMore } from '../tenant-forgettings.ts';
 import type { RegistryDatabase } from './database.ts';
-
-/** A ledger line without a tenant that names one of these is about the forgotten tenant. */
-export interface ForgottenIds {
-  actors: string[];
-  jobs: string[];
-}
 
 export function forgottenIds(database: RegistryDatabase) {
   const { read, write } = forgottenIdStatements(database);
@@ -19,12 +14,7 @@ export function forgottenIds(database: RegistryDatabase) {
     idsOf,
     /** Runs inside a transaction. */
     addIds(job: string, more: Partial<ForgottenIds>): void {
-      const { actors, jobs } = idsOf(job);
-      const ids: ForgottenIds = {
-        actors: [...new Set([...actors, ...(more.actors ?? [])])],
-        jobs: [...new Set([...jobs, ...(more.jobs ?? [])])],
-      };
-      write().run({ ids, job });
+      write().run({ ids: withMore(idsOf(job), more), job });
     },
   };
 }

@@ -9,14 +9,17 @@ import type { InstanceId } from '../../base/ids.ts';
 import type { CommitEvents } from '../commit-events.ts';
 import { isNumberPosition, pageByNumber, pageOfRows, readCursor } from '../cursor.ts';
 import type { ListFilter } from '../instances.ts';
-import { decodeRowNumbers, encodeRowNumbers, INSTANCES_PER_PAGE } from '../job-pages.ts';
+import { decodeRowNumbers, INSTANCES_PER_PAGE, jobPages, unsettledOf } from '../job-pages.ts';
 import {
+  type FoundInstance,
   type JobResultRow,
-  type JobRow,
+  type JobRowWithSeq,
   type JobState,
   type JobStore,
   jobSummary,
+  plainJob,
   type SelectedInstance,
+  selectedInstance,
   UNKNOWN_INSTANCE,
 } from '../jobs.ts';
 import { FOUND, jobStatements } from '../statements/jobs.ts';
@@ -28,10 +31,6 @@ import type { SyncMethods } from './to-async.ts';
 
 /** Rows examined before other work runs: some milliseconds. */
 const PIECE = 1000;
-
-/** A job with its row number. */
-type JobRowWithSeq = JobRow & { seq: number };
-type FoundInstance = Omit<SelectedInstance, 'inMemory'> & { vfsPath: string | null };
 
 /** Where the rows of a filter come from. */
 export type SelectMatching = <Row>(
@@ -108,13 +107,7 @@ export function openJobs(
       try {
         database.write(() => {
           const { seq } = statements.insert().get({ ...job, chosen: chosen.length });
-          for (let page = 0; page * INSTANCES_PER_PAGE < chosen.length; page += 1) {
-            statements.insertPage().run({
-              job: seq,
-              page,
-              rows: encodeRowNumbers(chosen.subarray(page * INSTANCES_PER_PAGE, (page + 1) * INSTANCES_PER_PAGE)),
-            });
-          }
+          for (const page of jobPages(chosen)) statements.insertPage().run({ job: seq, ...page });
           keep(seq, results);
           lines = ledger.append([entry]);
         });
@@ -124,14 +117,14 @@ export function openJobs(
       }
       ledger.announce(lines);
       feed.emitJobChange(job.id);
-      return jobOf(existing(job.id));
+      return plainJob(existing(job.id));
     },
 
     tenantsOf: (id) => statements.tenantsOf().get({ id })?.tenants ?? [],
 
     get(id) {
       const found = statements.find().get({ id });
-      return found === undefined ? null : jobOf(found);
+      return found === undefined ? null : plainJob(found);
     },
 
     list({ state, tenants }, limit, cursor) {
@@ -143,7 +136,7 @@ export function openJobs(
       return pageByNumber(found, limit);
     },
 
-    running: () => statements.running().all().map(jobOf),
+    running: () => statements.running().all().map(plainJob),
 
     open(id, position) {
       const { seq } = existing(id);
@@ -158,13 +151,7 @@ export function openJobs(
           .map((one) => one.position),
       );
       const ids = idsOf([...numbers]);
-      const items = [...numbers.entries()].flatMap(([at, row]) => {
-        const instance = ids.get(row);
-        const place = first + at;
-        return place < position || settled.has(place) || instance === undefined
-          ? []
-          : [{ position: place, id: instance }];
-      });
+      const items = unsettledOf(numbers, { first, position, settled, ids });
       return { items, next: first + INSTANCES_PER_PAGE };
     },
 
@@ -217,15 +204,6 @@ export function openJobs(
       };
     },
   };
-}
-
-/** Without its row number. */
-function jobOf({ seq: _, ...job }: JobRowWithSeq): JobRow {
-  return job;
-}
-
-function selectedInstance({ vfsPath, ...found }: FoundInstance): SelectedInstance {
-  return { ...found, inMemory: vfsPath === ':memory:' };
 }
 
 /** Lets other work run. */

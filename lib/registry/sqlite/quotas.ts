@@ -6,7 +6,7 @@ import type { InstanceId } from '../../base/ids.ts';
 import { WAKE_VERBS } from '../../lifecycle/state-map.ts';
 import { isTextPosition, readCursor, writeCursor } from '../cursor.ts';
 import { NO_QUOTAS, type QuotaLimits, type QuotaStore, type TenantFilter, type TenantRow } from '../quotas.ts';
-import { quotaExceeded } from '../registry-errors.ts';
+import { quotaExceeded, requireActiveLeft, requireSnapshotBytes } from '../registry-errors.ts';
 import { type CheckedQuota, quotaStatements, tenantRow } from '../statements/quotas.ts';
 import type { LedgerEntry, RowPage } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
@@ -110,15 +110,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
     const limit = this.#limit('maxActive', tenant);
     if (limit === null) return;
     const used = this.#used(this.#statements.active, tenant) + (waking ? this.#wakes(tenant) : 0);
-    if (used >= limit)
-      throw quotaExceeded(
-        tenant,
-        'max_active',
-        limit,
-        used,
-        'active sandboxes',
-        'Suspend one, or wait until one idles',
-      );
+    requireActiveLeft(tenant, limit, used);
   }
 
   /** Runs inside the transaction that adds this many bytes. Throws `quota_exceeded`. */
@@ -138,15 +130,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
     const limit = this.#limit('maxBytes', tenant);
     if (limit === null) return;
     const used = this.#usedBytes(tenant) + this.#used(this.#statements.snapshotBytes, tenant);
-    if (used <= limit) return;
-    throw quotaExceeded(
-      tenant,
-      'max_bytes',
-      limit,
-      used,
-      'bytes, with this snapshot',
-      'Delete snapshots, files or sandboxes',
-    );
+    requireSnapshotBytes(tenant, limit, used);
   }
 
   /** Writes overrides of a tenant with their ledger line. */

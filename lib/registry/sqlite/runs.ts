@@ -5,25 +5,13 @@
 
 import { WinterdockError } from '../../base/errors.ts';
 import { isNumberPosition, pageByNumber, readCursor } from '../cursor.ts';
+import { newRun } from '../new-rows.ts';
 import { tooManyRuns } from '../registry-errors.ts';
-import type { RunRow, RunStore } from '../runs.ts';
+import type { RunStore } from '../runs.ts';
 import { runStatements } from '../statements/runs.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { SyncMethods } from './to-async.ts';
-
-/** What has not happened yet. */
-const UNDER_WAY = {
-  ending: null,
-  startedMs: null,
-  endedMs: null,
-  exitCode: null,
-  tookMs: null,
-  timedOut: false,
-  reason: null,
-  woke: null,
-  outputBytes: 0,
-} as const;
 
 export function openRuns(database: RegistryDatabase, ledger: LedgerTable): SyncMethods<RunStore> {
   const {
@@ -52,7 +40,7 @@ export function openRuns(database: RegistryDatabase, ledger: LedgerTable): SyncM
         if (used >= perSandbox) throw tooManyRuns(`The sandbox "${instance}"`, perSandbox, used, 'SANDBOX');
         const usedByTenant = countOfTenant().get({ tenant })?.n ?? 0;
         if (usedByTenant >= perTenant) throw tooManyRuns(`The tenant "${tenant}"`, perTenant, usedByTenant, 'TENANT');
-        const row: RunRow = { ...run, ...UNDER_WAY };
+        const row = newRun(run);
         insert().run({ ...row, ownerHost: host ?? null });
         const oldest = surplus().get({ instance, keep: keptPerSandbox });
         if (oldest !== undefined) removeOlder().run({ instance, seq: oldest.seq + 1 });

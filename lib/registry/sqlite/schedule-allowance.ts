@@ -3,8 +3,7 @@
  * schedules that it declares. Runs inside the transaction of the docking. Schedules are brought in line soon
  * afterwards, so those of dockings that wait for it count as well. Knows nothing of plans.
  */
-import { WinterdockError } from '../../base/errors.ts';
-import { requireScheduleLimit } from '../registry-errors.ts';
+import { requireScheduleLimit, versionGone } from '../registry-errors.ts';
 import type { ScheduleLimits } from '../schedules.ts';
 import { scheduleAllowanceStatements } from '../statements/schedule-allowance.ts';
 import type { InstanceRow } from '../types.ts';
@@ -33,11 +32,7 @@ export class ScheduleAllowanceCheck {
     if (first === undefined || first.workbook === null || first.workbookVersion === null) return;
     const { tenant, workbook: id, workbookVersion: version } = first;
     const declared = this.#statements.declared().get({ tenant, id, version })?.n;
-    if (declared === undefined) {
-      throw new WinterdockError('conflict', `The workbook "${id}" has no version ${version} any more.`, {
-        hint: 'Look at the workbook again, and dock to a version that is there.',
-      });
-    }
+    if (declared === undefined) throw versionGone(id, version);
     if (declared === 0) return;
     for (const row of rows) {
       const own = this.#statements.madeByApi().get({ instance: row.id })?.n ?? 0;

@@ -1,8 +1,9 @@
 /** Rows of secrets. A trigger removes those of a deleted sandbox. Stores what is encrypted, and cannot read it. */
 
 import { WinterdockError } from '../../base/errors.ts';
+import { newSecret } from '../new-rows.ts';
 import { tooManySecrets } from '../registry-errors.ts';
-import type { SecretRow, SecretStore } from '../secrets.ts';
+import type { SecretStore } from '../secrets.ts';
 import { secretKeyOf, secretStatements } from '../statements/secrets.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
@@ -11,7 +12,7 @@ import type { SyncMethods } from './to-async.ts';
 export function openSecrets(database: RegistryDatabase, ledger: LedgerTable): SyncMethods<SecretStore> {
   const { get, list, usable, all, countOf, put, remove, reseal, used, stateOf } = secretStatements(database);
   return {
-    put(secret, { now, actor }, most, entry) {
+    put(secret, set, most, entry) {
       const [result, lines] = database.write(() => {
         const state = secret.instance === '' ? 'created' : stateOf().get({ instance: secret.instance })?.state;
         if (state === undefined || state === 'deleted')
@@ -19,14 +20,7 @@ export function openSecrets(database: RegistryDatabase, ledger: LedgerTable): Sy
         const before = get().get(secretKeyOf(secret));
         if (before === undefined && (countOf().get(secretKeyOf(secret))?.n ?? 0) >= most)
           throw tooManySecrets(secret, most);
-        const row: SecretRow = {
-          ...secret,
-          created: before?.created ?? now,
-          createdBy: before?.createdBy ?? actor,
-          updated: now,
-          updatedBy: actor,
-          lastUsed: null,
-        };
+        const row = newSecret(secret, before, set);
         put().run({ ...row });
         return [{ row, created: before === undefined }, ledger.append([entry])] as const;
       });

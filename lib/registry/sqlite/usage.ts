@@ -1,5 +1,6 @@
 /** Usage by the hour, in the registry's file. */
 import { LedgerHours } from '../ledger-hours.ts';
+import { usedInHour } from '../new-rows.ts';
 import { cpuUseStatements } from '../statements/cpu-use.ts';
 import { COUNTED, usageStatements } from '../statements/usage.ts';
 import type { SeriesSize, TenantUse, UsageStore } from '../usage.ts';
@@ -45,20 +46,6 @@ export function openUsage(
     last: lastSeq(),
   });
 
-  const addUse = (hour: number, { tenant, cpuMs, calls, memoryBytes }: TenantUse, bytes: number) =>
-    addTenant().run({
-      tenant,
-      hour,
-      cpuMs,
-      calls,
-      memoryBytes,
-      bytes,
-      wakes: 0,
-      faults: 0,
-      activeChange: 0,
-      activeMs: 0,
-    });
-
   return {
     add(hour, uses, writeId) {
       if (uses.sandboxes.length === 0 && uses.tenants.length === 0) return;
@@ -71,14 +58,14 @@ export function openUsage(
         }
         const all: TenantUse = { tenant: SERVER, cpuMs: 0, calls: 0, memoryBytes: 0 };
         for (const use of uses.tenants) {
-          addUse(hour, use, bytesOf().get({ tenant: use.tenant })?.bytes ?? 0);
+          addTenant().run(usedInHour(hour, use, bytesOf().get({ tenant: use.tenant })?.bytes ?? 0));
           if (use.cpuMs > 0)
             addCpu().run({ tenant: use.tenant, day: Math.floor(hour / HOURS_A_DAY), seconds: use.cpuMs / 1000 });
           all.cpuMs += use.cpuMs;
           all.calls += use.calls;
           all.memoryBytes += use.memoryBytes;
         }
-        addUse(hour, all, bytesOfAll().get()?.bytes ?? 0);
+        addTenant().run(usedInHour(hour, all, bytesOfAll().get()?.bytes ?? 0));
       });
     },
 

@@ -29,6 +29,7 @@ import {
 } from '../row-changes.ts';
 import { searchText } from '../search-words.ts';
 import { writeStatements } from '../statements/instance-writes.ts';
+import type { SeedingChunk } from '../statements/seeding-chunks.ts';
 import { dueAt } from '../thresholds.ts';
 import type { InstanceRow, Intent, LedgerEntry, LedgerLine, NewInstance, RowOwner } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
@@ -38,7 +39,7 @@ import type { LedgerTable } from './ledger.ts';
 import type { InstanceLists } from './lists.ts';
 import type { QuotaTable } from './quotas.ts';
 import type { DockingCheck } from './schedule-allowance.ts';
-import type { SeedingChunk, SeedingChunks } from './seeding-chunks.ts';
+import type { SeedingChunks } from './seeding-chunks.ts';
 import type { StoreNameTable } from './store-names.ts';
 import type { ThresholdTable } from './threshold-table.ts';
 

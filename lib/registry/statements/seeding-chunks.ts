@@ -5,6 +5,14 @@ import { boundColumns } from './bound-values.ts';
 import { inBoundList } from './raw.ts';
 import type { StatementMaker } from './statements.ts';
 
+export type SeedingChunk = typeof seedingChunks.$inferSelect;
+
+/** A value that is there twice. */
+export function repeated<T>(values: readonly T[]): T | undefined {
+  const seen = new Set<T>();
+  return values.find((value) => seen.size === seen.add(value).size);
+}
+
 export function seedingChunkStatements(database: StatementMaker) {
   const { number, ...columns } = getTableColumns(seedingChunks);
   const insert = database.statement((queries) => queries.insert(seedingChunks).values(boundColumns(columns)).prepare());
