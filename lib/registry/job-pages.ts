@@ -18,7 +18,7 @@ export function decodeRowNumbers(bytes: Buffer): Uint32Array {
 }
 
 /** The pages of a job's row numbers, as they are stored. */
-export function jobPages(chosen: Uint32Array): { page: number; rows: Buffer }[] {
+export function pagesOfJob(chosen: Uint32Array): { page: number; rows: Buffer }[] {
   return Array.from({ length: Math.ceil(chosen.length / INSTANCES_PER_PAGE) }, (_, page) => ({
     page,
     rows: encodeRowNumbers(chosen.subarray(page * INSTANCES_PER_PAGE, (page + 1) * INSTANCES_PER_PAGE)),

@@ -80,7 +80,7 @@ export function newRun(run: NewRunRow): RunRow {
 }
 
 /** A secret as it is after it was set by `actor`; `before`: as it was, if it was there. */
-export function newSecret(
+export function newSecretRow(
   secret: SecretTerms & { sealed: string },
   before: SecretRow | undefined,
   { now, actor }: { now: number; actor: string },

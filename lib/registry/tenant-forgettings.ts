@@ -50,7 +50,7 @@ export interface LineToBlank {
   previous: string;
 }
 
-/** Ids of people and jobs that are gone. A ledger line without a tenant that names one is about the forgotten tenant. */
+/** Ids of people and jobs that are gone: a ledger line without a tenant that names one is about the forgotten one. */
 export interface ForgottenIds {
   actors: string[];
   jobs: string[];

@@ -7,7 +7,7 @@ import type { InstanceId } from '../../base/ids.ts';
 import type { CommitEvents } from '../commit-events.ts';
 import { isNumberPosition, pageByNumber, pageOfRows, readCursor } from '../cursor.ts';
 import type { ListFilter } from '../instances.ts';
-import { decodeRowNumbers, INSTANCES_PER_PAGE, jobPages, unsettledOf } from '../job-pages.ts';
+import { decodeRowNumbers, INSTANCES_PER_PAGE, pagesOfJob, unsettledOf } from '../job-pages.ts';
 import {
   type FoundInstance,
   type JobResultRow,
@@ -100,7 +100,7 @@ export function openJobs(
       try {
         await database.write(async () => {
           const { seq } = await statements.insert().get({ ...job, chosen: chosen.length });
-          for (const page of jobPages(chosen)) await statements.insertPage().run({ job: seq, ...page });
+          for (const page of pagesOfJob(chosen)) await statements.insertPage().run({ job: seq, ...page });
           await keep(seq, results);
           lines = await ledger.append([entry]);
         });

@@ -1,7 +1,7 @@
 /** Rows of secrets. A trigger removes those of a deleted sandbox. Stores what is encrypted, and cannot read it. */
 
 import { WinterdockError } from '../../base/errors.ts';
-import { newSecret } from '../new-rows.ts';
+import { newSecretRow } from '../new-rows.ts';
 import { tooManySecrets } from '../registry-errors.ts';
 import type { SecretStore } from '../secrets.ts';
 import { secretKeyOf, secretStatements } from '../statements/secrets.ts';
@@ -19,7 +19,7 @@ export function openSecrets(database: PostgresDatabase, ledger: LedgerTable): Se
         const before = await get().get(secretKeyOf(secret));
         if (before === undefined && ((await countOf().get(secretKeyOf(secret)))?.n ?? 0) >= most)
           throw tooManySecrets(secret, most);
-        const row = newSecret(secret, before, set);
+        const row = newSecretRow(secret, before, set);
         await put().run({ ...row });
         return { row, created: before === undefined };
       });

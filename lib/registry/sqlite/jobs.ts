@@ -9,7 +9,7 @@ import type { InstanceId } from '../../base/ids.ts';
 import type { CommitEvents } from '../commit-events.ts';
 import { isNumberPosition, pageByNumber, pageOfRows, readCursor } from '../cursor.ts';
 import type { ListFilter } from '../instances.ts';
-import { decodeRowNumbers, INSTANCES_PER_PAGE, jobPages, unsettledOf } from '../job-pages.ts';
+import { decodeRowNumbers, INSTANCES_PER_PAGE, pagesOfJob, unsettledOf } from '../job-pages.ts';
 import {
   type FoundInstance,
   type JobResultRow,
@@ -107,7 +107,7 @@ export function openJobs(
       try {
         database.write(() => {
           const { seq } = statements.insert().get({ ...job, chosen: chosen.length });
-          for (const page of jobPages(chosen)) statements.insertPage().run({ job: seq, ...page });
+          for (const page of pagesOfJob(chosen)) statements.insertPage().run({ job: seq, ...page });
           keep(seq, results);
           lines = ledger.append([entry]);
         });

@@ -1,7 +1,7 @@
 /** Rows of secrets. A trigger removes those of a deleted sandbox. Stores what is encrypted, and cannot read it. */
 
 import { WinterdockError } from '../../base/errors.ts';
-import { newSecret } from '../new-rows.ts';
+import { newSecretRow } from '../new-rows.ts';
 import { tooManySecrets } from '../registry-errors.ts';
 import type { SecretStore } from '../secrets.ts';
 import { secretKeyOf, secretStatements } from '../statements/secrets.ts';
@@ -20,7 +20,7 @@ export function openSecrets(database: RegistryDatabase, ledger: LedgerTable): Sy
         const before = get().get(secretKeyOf(secret));
         if (before === undefined && (countOf().get(secretKeyOf(secret))?.n ?? 0) >= most)
           throw tooManySecrets(secret, most);
-        const row = newSecret(secret, before, set);
+        const row = newSecretRow(secret, before, set);
         put().run({ ...row });
         return [{ row, created: before === undefined }, ledger.append([entry])] as const;
       });
