@@ -93,12 +93,13 @@ export class WakeAdmission implements Admission {
   async claim({ owner, makesRoom = true, maxWaitMs, signal }: AdmissionOptions): Promise<Admitted> {
     const engine = this.#engineOf();
     const limit = limitOf(engine, maxWaitMs);
-    const timeout = AbortSignal.timeout(limit);
-    const over = AbortSignal.any([timeout, engine.stop, ...(signal === undefined ? [] : [signal])]);
-    const waiter: Waiter = { makesRoom, arrived: performance.now(), over, settled: Promise.withResolvers() };
+    const arrived = performance.now();
+    const timeout = overAt(arrived + limit);
+    const over = AbortSignal.any([timeout.signal, engine.stop, ...(signal === undefined ? [] : [signal])]);
+    const waiter: Waiter = { makesRoom, arrived, over, settled: Promise.withResolvers() };
     const giveUp = () => {
       this.#queue.remove(waiter);
-      waiter.settled.reject(this.#refusal(engine, timeout.aborted ? limit : null));
+      waiter.settled.reject(this.#refusal(engine, timeout.signal.aborted ? limit : null));
     };
     over.addEventListener('abort', giveUp, { once: true });
     if (over.aborted) giveUp();
@@ -111,6 +112,7 @@ export class WakeAdmission implements Admission {
       return admitted;
     } finally {
       over.removeEventListener('abort', giveUp);
+      timeout.clear();
       for (const listener of this.#waitListeners) listener(elapsedMs(waiter.arrived), isAdmitted);
     }
   }
@@ -211,6 +213,22 @@ function mayBecomeIdle({ runtimes, pool }: Engine): boolean {
 
 function limitOf({ config }: Engine, maxWaitMs: number = Number.POSITIVE_INFINITY): number {
   return Math.min(config.wakeWaitMs, Math.max(LEAST_PATIENCE_MS, maxWaitMs));
+}
+
+/**
+ * Aborts its signal at a time of `performance.now()`, never before: a timer counts from when the event loop last looked
+ * at the clock, which on a busy server is some while ago.
+ */
+function overAt(time: number): { signal: AbortSignal; clear(): void } {
+  const ending = new AbortController();
+  let timer: NodeJS.Timeout;
+  const look = () => {
+    const left = time - performance.now();
+    if (left <= 0) ending.abort(new DOMException('Its time is over.', 'TimeoutError'));
+    else timer = setTimeout(look, Math.ceil(left));
+  };
+  look();
+  return { signal: ending.signal, clear: () => clearTimeout(timer) };
 }
 
 function rejection(signal: AbortSignal): Promise<never> {
