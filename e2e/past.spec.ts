@@ -253,7 +253,7 @@ test('what cannot be shown says why: a time that is too old, one that is none, n
   const { first } = await makePast(id);
   await openSession(page);
   await page.goto(`/sandboxes/${id}?tab=past&at=${first - 86_400}`);
-  await expect(page.locator('#past').getByRole('alert')).toContainText('keeps nothing of it that is so old');
+  await expect(page.locator('#past').getByRole('alert')).toContainText('Nothing of it that is so old is kept');
   await page.getByRole('link', { name: /^The oldest moment, / }).click();
   await expect(banner(page)).toBeVisible();
   await page.goto(`/sandboxes/${id}?tab=past&at=yesterday`);

@@ -4,7 +4,7 @@
  */
 import Link from 'next/link';
 import { WithCall } from '#components/calls/with-call.tsx';
-import { type ActorNames, actorInWords, withinSentence } from '#components/ledger/event-words.ts';
+import { type ActorNames, actorInWords, quoted, withinSentence } from '#components/ledger/event-words.ts';
 import { StateMark } from '#components/sandbox/state-mark.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
@@ -91,7 +91,9 @@ function Row({
           <span className="text-ink-2">
             {' '}
             by {withinSentence(actorInWords(line, names))}
-            {line.reason !== null && <span className="block text-small [overflow-wrap:anywhere]">“{line.reason}”</span>}
+            {line.reason !== null && (
+              <span className="block text-small [overflow-wrap:anywhere]">{quoted(line.reason)}</span>
+            )}
           </span>
         )}
       </td>

@@ -5,6 +5,7 @@ import {
   type ActorNames,
   actionInWords,
   actorInWords,
+  quoted,
   wakeEventInWords,
   withinSentence,
 } from '#components/ledger/event-words.ts';
@@ -177,7 +178,7 @@ export function LastRevivals({
                 <RelativeTime at={line.time} rendered={rendered} />{' '}
                 <span className="text-ink-2">by {withinSentence(actorInWords(line, names))}</span>
                 {line.reason !== null && (
-                  <span className="block text-small text-ink-2 [overflow-wrap:anywhere]">“{line.reason}”</span>
+                  <span className="block text-small text-ink-2 [overflow-wrap:anywhere]">{quoted(line.reason)}</span>
                 )}
               </td>
               <td className="max-md:col-span-full">

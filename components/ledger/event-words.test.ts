@@ -10,6 +10,7 @@ import {
   actorInWords,
   hasWords,
   nameOfActor,
+  quoted,
   reasonInWords,
   wakeEventInWords,
   withinSentence,
@@ -123,6 +124,12 @@ test('a reason names the people that it mentions, and shows no id of them', () =
   expect(reasonInWords({ ...changed, reason: 'user:ada, 2 of them' }, names)).toBe('you, 2 of them');
   expect(reasonInWords({ ...changed, reason: 'user:ada, 2 of them' })).toBe('Ada, 2 of them');
   expect(reasonInWords({ ...changed, reason: 'user:gone: name' })).toBe('a person: name');
+});
+
+test('a reason that begins with a name, or has one in it, shows one pair of outer marks', () => {
+  expect(quoted('"before", as of then')).toBe('“‘before’, as of then”');
+  expect(quoted('ticket 7 (moment “before” as of then)')).toBe('“ticket 7 (moment ‘before’ as of then)”');
+  expect(quoted('a 3" disk, and it\'s full')).toBe('“a 3" disk, and it\'s full”');
 });
 
 test('who invited the first admin is no id', () => {

@@ -46,8 +46,8 @@ const TYPES: Readonly<Record<string, string>> = {
   'backup.restored': 'restored a backup',
   'replica.restored': 'restored from the replica',
   'backup.placed': 'brought back from a backup the file of',
-  'replica.placed': 'brought back from the replica the file of',
-  'replica.restore_failed': 'did not restore from the replica',
+  'replica.placed': 'brought back a moment as',
+  'replica.restore_failed': 'did not bring back a moment of',
   'keys.made': 'made new key files',
   'keys.rotated': 'replaced a key of the server',
   'keys.finished': 'ended the rotation of a key of the server',
@@ -304,6 +304,11 @@ export function reasonInWords(
     (event.type === 'person.signed_in' && event.actor === 'key:admin' && event.reason === 'by the admin key');
   if (isRedundant || event.reason === null) return null;
   return mentionsInWords(event.reason.replace(HASH, '$1…'), event, names);
+}
+
+/** A reason between its own marks: those in it are the inner ones. */
+export function quoted(reason: string): string {
+  return `“${reason.replace(/["“]([^"“”]*)["”]/g, '‘$1’')}”`;
 }
 
 /** Whether the console has words for a type of line. */

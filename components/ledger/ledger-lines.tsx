@@ -9,6 +9,7 @@ import {
   type ActorNames,
   actionInWords,
   actorInWords,
+  quoted,
   reasonInWords,
   sourceInWords,
   triggerInWords,
@@ -48,7 +49,7 @@ function What({ event, showInstance, names }: { event: Event; showInstance: bool
       {source !== null && event.to === 'active' && <span className="text-ink-2"> {source}</span>}
       {reason !== null && (
         <span className="text-ink-2 [overflow-wrap:anywhere]">
-          {event.type.startsWith('fault.') ? `: ${reason}` : ` · “${reason}”`}
+          {event.type.startsWith('fault.') ? `: ${reason}` : ` · ${quoted(reason)}`}
         </span>
       )}
       {event.error !== null && (

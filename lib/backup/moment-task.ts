@@ -18,18 +18,18 @@ export async function takeMoment(
   parts: { config: Pick<Config, 'store'>; readersFor: ReadersFor },
   { url, instance, tenant, atMs, folder, isNew }: MomentTask,
 ): Promise<BackupAnswers['moment']> {
-  const store = await openToRead({ url, connection: parts.config.store.connection });
+  const { prompt, patient } = await openToRead({ url, connection: parts.config.store.connection });
   try {
-    const bundles = new TenantBundles(store, tenant);
-    const found = await findMoment(store, instance, atMs, bundles);
-    if (found === null) throw await noMomentUpTo(store, instance, atMs);
+    const found = await findMoment(prompt, instance, atMs, new TenantBundles(prompt, tenant));
+    if (found === null) throw await noMomentUpTo(prompt, instance, atMs);
     await makeFolder(folder);
     const path = join(folder, 'plain.sqlite');
     const to = { target: path, whose: `"${instance}"`, hint: 'Name an earlier moment.' };
-    const { rebuilt, moment } = await makeMoment(store, { id: instance, atMs, bundles }, found, to);
+    const by = { id: instance, atMs, bundles: new TenantBundles(patient, tenant) };
+    const { rebuilt, moment } = await makeMoment(patient, by, found, to);
     const taken = await soundFile(parts, { path, sha256: rebuilt.sha256 }, folder, { whose: `"${instance}"`, isNew });
     return { ...taken, timeMs: moment.timeMs };
   } finally {
-    await store.close();
+    await patient.close();
   }
 }

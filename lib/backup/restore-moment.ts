@@ -17,6 +17,7 @@ import { momentNameTaken, type NamedMomentRow } from '../registry/copies.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
+import { beforeAllMoments } from '../replication/moments/oldest-moment.ts';
 import { replicaMissing } from '../replication/no-replica.ts';
 import { awake } from '../sandboxes/moves/restore.ts';
 import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
@@ -43,7 +44,10 @@ export interface MomentRestorerParts {
 export type WhichMoment = { atMs: number | null } | { name: string };
 
 /** A moment whose file was made. */
-type Taken = BackupAnswers['moment'];
+type Taken = BackupAnswers['moment'] & {
+  /** What it was taken from, as the ledger says it. */
+  source: string;
+};
 
 interface RestoredMoment {
   row: InstanceRow;
@@ -102,11 +106,11 @@ export class MomentRestorer {
     const made = { ...rowFromBackup(source, { id: newId('sb'), isNew: true }), name, lineageParent: id };
     if (tenant !== null && tenant !== source.tenant)
       Object.assign(made, { tenant, workbook: null, workbookVersion: null });
-    return this.#taking(source, which, true, cause, ({ path, sha256, timeMs }) => {
-      const from = `"${id}" as of ${new Date(timeMs).toISOString()}`;
+    return this.#taking(source, which, true, cause, ({ path, sha256, timeMs, source: from }) => {
+      const what = `"${id}", ${from} as of ${new Date(timeMs).toISOString()}`;
       const line = ledgerEntry(this.#parts, made, cause, 'replica.placed', {
         to: 'created',
-        reason: cause.reason === null ? from : `${cause.reason} (${from})`,
+        reason: cause.reason === null ? what : `${cause.reason} (${what})`,
       });
       const { dataFolder } = this.#parts.config;
       return createFromFile({ ...this.#parts, dataFolder }, path, sha256, made, line);
@@ -164,11 +168,11 @@ export class MomentRestorer {
     const { id } = there;
     const { named, sandboxes } = this.#parts;
     if (there.state === 'active') throw awake(there);
-    return this.#taking(there, which, false, cause, async ({ path, sha256, bytes, timeMs }) => {
+    return this.#taking(there, which, false, cause, async ({ path, sha256, bytes, timeMs, source }) => {
       const before = await this.#rowOf(id);
       if (before.state === 'active') throw awake(before);
       const kept = await this.#keepReplaced(before, kind, cause);
-      const name = `${'name' in which ? `moment "${which.name}"` : 'replica'} as of ${new Date(timeMs).toISOString()}`;
+      const name = `${source} as of ${new Date(timeMs).toISOString()}`;
       try {
         const { generation } = before;
         const row = await sandboxes.restore(id, { name, hash: sha256, bytes, file: path, generation }, cause);
@@ -282,24 +286,29 @@ export class MomentRestorer {
       );
     }
     const { atMs } = which;
-    const newest = (await named.of(row.id)).find(({ momentMs }) => atMs === null || momentMs <= atMs) ?? null;
+    const all = await named.of(row.id);
+    const newest = all.find(({ momentMs }) => atMs === null || momentMs <= atMs);
     const isOnly = this.#parts.config.store.replica === null;
-    if (newest !== null && (isOnly || newest.momentMs === atMs))
+    if (isOnly && newest === undefined) throw beforeAllMoments(row.id, atMs, all, null);
+    if (newest !== undefined && (isOnly || newest.momentMs === atMs))
       return this.#take(row, { name: newest.tag }, folder, isNew);
     try {
       const taken = await this.#takeFromReplica(row, atMs, folder, isNew);
-      if (newest === null || taken.timeMs >= newest.momentMs) return taken;
+      if (newest === undefined || taken.timeMs >= newest.momentMs) return taken;
     } catch (error) {
-      if (newest === null || !isWinterdockError(error) || error.code !== 'moment_gone') throw error;
+      if (!isWinterdockError(error) || error.code !== 'moment_gone') throw error;
+      if (newest === undefined) throw beforeAllMoments(row.id, atMs, all, error);
     }
-    return this.#take(row, { name: (newest as NamedMomentRow).tag }, folder, isNew);
+    return this.#take(row, { name: newest.tag }, folder, isNew);
   }
 
-  #takeFromReplica(row: InstanceRow, atMs: number | null, folder: string, isNew: boolean): Promise<Taken> {
+  async #takeFromReplica(row: InstanceRow, atMs: number | null, folder: string, isNew: boolean): Promise<Taken> {
     const { config, work } = this.#parts;
     const { replica } = config.store;
     if (replica === null) throw replicaMissing();
-    return work.run({ kind: 'moment', url: replica.url, instance: row.id, tenant: row.tenant, atMs, folder, isNew });
+    const whose = { instance: row.id, tenant: row.tenant };
+    const taken = await work.run({ kind: 'moment', url: replica.url, ...whose, atMs, folder, isNew });
+    return { ...taken, source: 'replica' };
   }
 
   /** A copy of the file of a named moment; for a new sandbox without the identity of its source. */
@@ -309,10 +318,11 @@ export class MomentRestorer {
     await drawers.snapshot.fetch(hash, path);
     const { sha256 } = await readers.check(path, { urgent: true });
     if (sha256 !== hash) throw new WinterdockError('corrupt', `The file of the moment "${tag}" is not what was kept.`);
-    if (!isNew) return { path, sha256, bytes: (await stat(path)).size, timeMs: momentMs };
+    const source = `moment "${tag}"`;
+    if (!isNew) return { path, sha256, bytes: (await stat(path)).size, timeMs: momentMs, source };
     const rebuilt = join(folder, 'named-rebuilt.sqlite');
     const copy = await readers.copy({ path, mode: 'rest' }, rebuilt, { volumes: VOLUMES });
-    return { path: rebuilt, sha256: copy.sha256, bytes: copy.bytes, timeMs: momentMs };
+    return { path: rebuilt, sha256: copy.sha256, bytes: copy.bytes, timeMs: momentMs, source };
   }
 
   /** The same moment of the replica, where that has it still. */

@@ -44,10 +44,15 @@ export class FairSlots {
     }
   }
 
+  /** Refuses what waits. */
+  refuseWaiting(why: WinterdockError): void {
+    for (const { reject } of this.#waiting.clear()) reject(why);
+  }
+
   /** Refuses what waits, and all that comes later. */
   stop(): void {
     this.#stopped = true;
-    for (const { reject } of this.#waiting.clear()) reject(serverIsStopping());
+    this.refuseWaiting(serverIsStopping());
   }
 
   #wait(owner: string): Promise<void> {

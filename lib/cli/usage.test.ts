@@ -41,6 +41,10 @@ test('load is a table of what is taken now, says of what it is made, and is save
   expect(own.stderr).toMatch(/samples/);
   const tenant = await cli.run(['load', '--tenant', 'acme', '--within', '30m']);
   expect(tenant.stdout).toMatch(/^MOST +CPU[^\n]*\na +\d/m);
+  await server.call('POST', '/api/instances', { id: 'asleep', tenant: 'quiet' });
+  const nothing = { exit: 0, stdout: 'Nothing was awake in this time.\n', stderr: '' };
+  expect(await cli.run(['load', 'asleep'])).toMatchObject(nothing);
+  expect(await cli.run(['load', '--tenant', 'quiet'])).toMatchObject(nothing);
   expect((await cli.run(['load', '--csv', '-'])).stdout).toMatch(/^time,/);
   expect((await cli.run(['load', 'a', '--tenant', 'acme'])).exit).toBe(2);
   expect(await cli.run(['load', 'a', '--step', '7s'])).toMatchObject({

@@ -12,10 +12,11 @@ import type { NamedMomentRow } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { ListedMoment } from '../replication/moments/moment-list.ts';
 import type { MomentSource } from '../replication/moments/moment-source.ts';
+import { beforeAllMoments } from '../replication/moments/oldest-moment.ts';
 import { OpenedMoments } from '../replication/moments/opened-moments.ts';
-import { replicaMissing } from '../replication/no-replica.ts';
 import { notShippedInTime } from '../replication/promise/not-replicated.ts';
 import { stagingFor } from '../storage/files.ts';
+import { awayOf } from '../storage/object-store/store-errors.ts';
 import type { Readers } from '../vfs/types.ts';
 import { type Engine, requireInstance } from './engine.ts';
 import type { KnownMoment, Past, PastSandbox } from './sandboxes.ts';
@@ -47,10 +48,11 @@ export function createPast(engine: PastEngine, parts: PastParts | null): Past {
   return {
     async open(id, atMs, look) {
       const row = await requireInstance(engine, id);
-      const named = (await engine.registry.copies.namedMoments(id)).find(({ momentMs }) => momentMs <= atMs) ?? null;
+      const allNamed = await engine.registry.copies.namedMoments(id);
+      const named = allNamed.find(({ momentMs }) => momentMs <= atMs) ?? null;
       const ofNamed = (moment: NamedMomentRow) => look(pastOf(engine, moment));
       if (named !== null && (parts === null || named.momentMs === atMs)) return ofNamed(named).catch(rethrow);
-      if (parts === null) throw replicaMissing();
+      if (parts === null) throw beforeAllMoments(id, atMs, allNamed, null);
       // Asked before the store is: what is committed afterwards is later than now.
       const point = tellReplica(engine, id, (replica) => replica.describe(row));
       const has = point?.atMs ?? null;
@@ -63,7 +65,9 @@ export function createPast(engine: PastEngine, parts: PastParts | null): Past {
           return look(pastIn(engine.readers, path, timeMs, row.tenant));
         })
         .catch((error: unknown) => {
-          if (named === null || isFound || !isGone(error)) throw error;
+          if (isFound) throw error;
+          if (!isGone(error)) throw awayWith(named === null ? [] : [knownOf(named)], error);
+          if (named === null) throw beforeAllMoments(id, atMs, allNamed, error);
           return ofNamed(named);
         })
         .catch(rethrow);
@@ -71,17 +75,17 @@ export function createPast(engine: PastEngine, parts: PastParts | null): Past {
     async list(id, around) {
       const row = await engine.registry.instances.get(id);
       if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
-      const named = (await engine.registry.copies.namedMoments(id)).map(
-        ({ momentMs: timeMs, tag: name }): KnownMoment => ({ timeMs, kind: 'named', name, grainS: 1 }),
-      );
+      const allNamed = await engine.registry.copies.namedMoments(id);
+      const named = allNamed.map(knownOf);
       const { aroundMs } = around;
       const isBefore = ({ timeMs }: { timeMs: number }) => aroundMs === null || timeMs <= aroundMs;
       if (around.isNamed) return nextTo(named, isBefore, around.limit);
-      if (parts === null && named.length === 0) throw replicaMissing();
+      if (parts === null && !named.some(isBefore)) throw beforeAllMoments(id, aroundMs, allNamed, null);
       if (parts === null) return nextTo(named, isBefore, around.limit);
       const listed = await parts.source.list(row, around).catch((error: unknown): ListedMoment[] => {
-        if (isGone(error) && named.some(isBefore)) return [];
-        return rethrow(error);
+        if (!isGone(error)) return rethrow(awayWith(nextTo(named, isBefore, around.limit), error));
+        if (!named.some(isBefore)) throw beforeAllMoments(id, aroundMs, allNamed, error);
+        return [];
       });
       const times = new Set(named.map(({ timeMs }) => timeMs));
       const others = listed.filter(({ timeMs }) => !times.has(timeMs)).map((moment) => ({ ...moment, name: null }));
@@ -89,6 +93,25 @@ export function createPast(engine: PastEngine, parts: PastParts | null): Past {
     },
     shipped: (id) => whenShipped(engine, id),
   };
+}
+
+function knownOf({ momentMs: timeMs, tag: name }: NamedMomentRow): KnownMoment {
+  return { timeMs, kind: 'named', name, grainS: 1 };
+}
+
+/**
+ * The error for who asks for what the replica has while its store is away, with what is known here. No time to try
+ * again: clients would wait for it a few times before they say what they know. Any other error is as it was.
+ */
+function awayWith(named: readonly KnownMoment[], error: unknown): unknown {
+  if (!isWinterdockError(error) || awayOf(error) === null) return error;
+  const known = named.map(({ timeMs, kind, name, grainS }) => ({ time_ms: timeMs, kind, name, grain_s: grainS }));
+  const [newest] = named;
+  const hint =
+    newest === undefined
+      ? 'What the replica has is known to its store alone, and no moment up to then has a name. /readyz says when it is back.'
+      : `Moments with a name are on this machine and can be opened by it: “${newest.name}”. /readyz says when the store is back.`;
+  return new WinterdockError(error.code, error.message, { hint, extra: { ...error.extra, known }, cause: error });
 }
 
 /** The file of a moment (absolute). */
@@ -148,7 +171,7 @@ function isWaitingForRest({ state }: InstanceRow, replicate: string): boolean {
   return state === 'active' && replicate === 'filed';
 }
 
-function isGone(error: unknown): boolean {
+function isGone(error: unknown): error is WinterdockError {
   return isWinterdockError(error) && error.code === 'moment_gone';
 }
 

@@ -147,13 +147,14 @@ export interface KnownMoment {
 export interface Past {
   /**
    * Runs `look` on a sandbox as of its newest moment up to `atMs` (epoch milliseconds). Throws `moment_gone` with the
-   * `oldest`, `conflict` without a replica, `not_found`, `gone`, `too_large`, `rate_limited`, `corrupt`,
-   * `storage_unavailable`, and what reads throw.
+   * `oldest`, `conflict` without a replica, `not_found`, `gone`, `too_large`, `rate_limited`, `corrupt`, what reads
+   * throw, and within seconds `storage_unavailable`, with what is `known` without the store where that is away.
    */
   open<T>(id: InstanceId, atMs: number, look: (past: PastSandbox) => Promise<T>): Promise<T>;
   /**
    * At most `limit` moments next to a time (null: now), the newest first, of a deleted sandbox too. `isNamed`: only
-   * those with a name. Throws `moment_gone` when there is none up to then, `not_found`, `storage_unavailable`.
+   * those with a name. Throws `moment_gone` when there is none up to then, `not_found`, and as `open` does
+   * `storage_unavailable`, with those that are `known` here.
    */
   list(id: InstanceId, around: { aroundMs: number | null; limit: number; isNamed?: boolean }): Promise<KnownMoment[]>;
   /**

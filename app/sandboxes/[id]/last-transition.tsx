@@ -1,6 +1,6 @@
 /** Why a sandbox is where it is: the ledger line that put it there, in words. */
 
-import { whyItIsHere } from '#components/ledger/event-words.ts';
+import { quoted, whyItIsHere } from '#components/ledger/event-words.ts';
 import type { Caller } from '#lib/auth/caller.ts';
 import type { Event, Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -21,7 +21,7 @@ export async function WhyHere({ caller, instance }: { caller: Caller; instance: 
   const line = await lineBehind(caller, instance);
   const names = await lineNames(line === undefined ? [] : [line]);
   const says = line === undefined ? 'It was registered, and nobody has woken it yet.' : whyItIsHere(line, names);
-  const reason = line?.reason == null ? null : `“${line.reason}”`;
+  const reason = line?.reason == null ? null : quoted(line.reason);
   return (
     // Where it is cut, all of it is on hover.
     <p className="line-clamp-3 min-w-0 [overflow-wrap:anywhere]" title={reason === null ? says : `${says} ${reason}`}>

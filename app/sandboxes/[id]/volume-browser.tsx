@@ -108,7 +108,7 @@ export async function VolumeBrowser({
   const asOf = past === undefined ? {} : { at: Number(past.at) };
   const query = parseFileQuery(values, volume, asked, first(search.table), asOf);
   const contents = await read(caller, id, query);
-  const note = past === undefined ? sourceInWords(instance) : 'Read from the replica. Nothing here can be changed.';
+  const note = past === undefined ? sourceInWords(instance) : 'As it was then. Nothing here can be changed.';
   const name = past === undefined ? 'Inside' : 'Inside, as it was';
   if ('refused' in contents) {
     // Looking found it: the head of this page was read before.

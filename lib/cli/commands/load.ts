@@ -21,6 +21,8 @@ const MADE_OF = {
   hours: 'Of hours, as `usage` has them.',
 };
 
+const NOTHING = 'Nothing was awake in this time.\n';
+
 const percentText = (seconds: number, of: number) => `${((seconds / of) * 100).toFixed(1)} %`;
 const orDash = (bytes: number | null) => (bytes === null ? '–' : bytesText(bytes));
 
@@ -76,7 +78,7 @@ export function addLoadCommand(program: Command): void {
           orDash(point.bytes_out),
           orDash(point.disk_bytes),
         ]);
-        const shown = table(['FROM', 'CPU', 'CALLS', 'MEMORY', 'IN', 'OUT', 'DISK'], points);
+        const shown = table(['FROM', 'CPU', 'CALLS', 'MEMORY', 'IN', 'OUT', 'DISK'], points) || NOTHING;
         // A sandbox has none.
         const { top: most = [] } = load as Partial<TopLoad>;
         if (most.length === 0) return shown;
@@ -90,7 +92,7 @@ export function addLoadCommand(program: Command): void {
         ]);
         return `${shown}\n${table(['MOST', 'CPU', 'CALLS', 'MEMORY', 'IN', 'OUT'], top)}`;
       });
-      note(load.points.length === 0 ? 'Nothing was awake in this time.' : MADE_OF[load.made_of]);
+      if (load.points.length > 0) note(MADE_OF[load.made_of]);
     },
   });
 }

@@ -3,6 +3,7 @@
  * one file or folder of it.
  */
 import type { Command } from 'commander';
+import { ApiError } from '../../client/client.ts';
 import type { Moment } from '../../contract/schema.ts';
 import { DEFAULT_VOLUME, parseVolume, VOLUMES } from '../../vfs/volumes.ts';
 import { choice } from '../choice.ts';
@@ -49,6 +50,12 @@ function momentTable(moments: readonly Moment[]): string {
   return table(['TIME', 'KIND', 'GRAIN', ...(hasNames ? ['NAME'] : [])], rows) || 'There are none.\n';
 }
 
+/** The moments that the server names while the store of its replica is away. */
+function knownIn(error: unknown): readonly Moment[] {
+  const known = error instanceof ApiError ? error.problem?.known : undefined;
+  return Array.isArray(known) ? (known as Moment[]) : [];
+}
+
 export function addPastCommands(program: Command): void {
   addCommand<MomentsOptions>(program, 'moments <id>', {
     summary: 'list the moments of a sandbox, name one, or remove a name',
@@ -68,7 +75,7 @@ export function addPastCommands(program: Command): void {
       ['moments sess-841 --name "before the migration"', 'a checkpoint of now'],
       ['moments sess-841 --remove "before the migration"', 'which is not needed any more'],
     ],
-    async run({ client, print, signal }, options, id: string) {
+    async run({ client, print, note, signal }, options, id: string) {
       const { around, limit, named, name, at, remove } = options;
       if (name !== undefined && remove !== undefined) throw new CliError('usage', 'Either --name or --remove.');
       if (at !== undefined && name === undefined) throw new CliError('usage', '--at is for --name.');
@@ -81,7 +88,11 @@ export function addPastCommands(program: Command): void {
         return print(kept, () => `${id} as of ${secondsText(kept.time_ms / 1000)} is kept as “${printable(name)}”.\n`);
       }
       const kind = named === true ? 'named' : undefined;
-      const moments = await client.listMoments(id, { around, limit, kind }, { signal });
+      const moments = await client.listMoments(id, { around, limit, kind }, { signal }).catch((error: unknown) => {
+        const known = knownIn(error);
+        if (known.length > 0) note(`Known without the store:\n${momentTable(known)}`);
+        throw error;
+      });
       print(moments, () => momentTable(moments));
     },
   });

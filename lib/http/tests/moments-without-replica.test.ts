@@ -13,6 +13,7 @@ afterEach(() => server.stop());
 interface Refusal {
   code: string;
   detail: string;
+  oldest?: number;
 }
 
 const call = <T>(method: string, path: string, body?: object | string) =>
@@ -29,6 +30,10 @@ test('what a sandbox is now gets a name, is looked at, restored, undone and star
   await server.call('POST', '/api/instances', { id: 'one', tenant: 'acme' });
   await write('first');
   expect([(await call<Refusal>('GET', 'one/moments')).json.code, await names()]).toEqual(['conflict', []]);
+  expect((await name<Refusal>('early', { time: 5 })).json).toMatchObject({
+    code: 'conflict',
+    detail: 'This server has no replica.',
+  });
   const kept = await name('kept');
   expect([kept.status, kept.json]).toEqual([
     200,
@@ -37,10 +42,6 @@ test('what a sandbox is now gets a name, is looked at, restored, undone and star
   expect((await call<Instance>('GET', 'one')).json.state).toBe('active');
   await write('second');
   expect((await name<Refusal>('kept')).json.code).toBe('conflict');
-  expect((await name<Refusal>('early', { time: 5 })).json).toMatchObject({
-    code: 'conflict',
-    detail: 'This server has no replica.',
-  });
   const at = kept.json.time_ms / 1000 + 1;
   expect([await read(`?at=${at}`), await read()]).toEqual(['first', 'second']);
   expect((await call<Comparison>('GET', `one/compare/workspace?since=${at}`)).json).toMatchObject({ changed: 1 });
@@ -60,11 +61,40 @@ test('what a sandbox is now gets a name, is looked at, restored, undone and star
   expect(made.status).toBe(201);
   expect((await call('GET', `${made.json.id}/volumes/workspace/a`)).text).toBe('first');
 
+  // The ledger says what was really used.
+  const used = `moment "kept" as of ${new Date(kept.json.time_ms).toISOString()}`;
+  const reasonsOf = async (id: string, type: string) =>
+    (await call<Event[]>('GET', `${id}/events?type=${type}`)).json.map(({ reason }) => reason);
+  expect(await reasonsOf('one', 'file.restored')).toEqual([
+    expect.stringContaining(used),
+    expect.stringContaining('moment "before-restore-'),
+    expect.stringContaining(used),
+  ]);
+  expect(await reasonsOf(made.json.id, 'replica.placed')).toEqual([`"one", ${used}`]);
+
+  // A time before all of them says which is the oldest.
+  const early = at - 3600;
+  const oldest = kept.json.time_ms / 1000;
+  for (const gone of [
+    await call<Refusal>('GET', `one/volumes/workspace/a?at=${early}`),
+    await call<Refusal>('GET', `one/compare/workspace?since=${early}`),
+    await call<Refusal>('GET', `one/moments?around=${early}`),
+    await call<Refusal>('POST', 'one/volumes/workspace/take-back', { path: '/a', time: early }),
+    await call<Refusal>('POST', 'one/from-moment', { time: early }),
+    await call<Refusal>('PUT', 'one/moments/early', { time: early }),
+  ]) {
+    expect([gone.status, gone.json]).toMatchObject([
+      410,
+      { code: 'moment_gone', oldest, detail: expect.stringContaining('the oldest is “kept”') },
+    ]);
+  }
+
   expect((await call<Event[]>('GET', 'one/events?type=moment.named')).json.length).toBeGreaterThan(2);
   expect((await call('DELETE', 'one/moments/kept')).status).toBe(204);
   expect(await names()).not.toContain('kept');
   expect((await call<Refusal>('POST', 'one/restore', { moment: 'kept' })).json.code).toBe('not_found');
-  expect((await call<Refusal>('GET', `one/volumes/workspace/a?at=${at - 3600}`)).json.code).toBe('conflict');
+  // What the server keeps of restores is later.
+  expect((await call<Refusal>('GET', `one/volumes/workspace/a?at=${early}`)).json.code).toBe('moment_gone');
 });
 
 test('those who name at the same time share no name', async () => {

@@ -4,8 +4,10 @@
  */
 import { CallThread } from '../../base/call-thread.ts';
 import { performing } from '../../base/effects.ts';
+import type { WinterdockError } from '../../base/errors.ts';
 import { FairSlots, serverIsStopping } from '../../base/fair-slots.ts';
 import type { StoreConnection } from '../../base/store-url.ts';
+import { awayOf } from '../../storage/object-store/store-errors.ts';
 import type { ListedMoment } from './moment-list.ts';
 import type { FoundMoment } from './replica-reader.ts';
 
@@ -70,7 +72,10 @@ export interface MomentSource {
   close(): Promise<void>;
 }
 
-/** Looks and lists go on beside what is made, some at a time: each may be a list of a whole replica. */
+/**
+ * Looks and lists go on beside what is made, some at a time: each may be a list of a whole replica. A store that is
+ * away or hangs is told within seconds, to who waits for their turn too.
+ */
 export function createMomentSource(place: ReplicaAddress): MomentSource {
   const thread = new CallThread<MomentCall>(THREAD, {
     name: 'The thread that opens moments',
@@ -91,11 +96,17 @@ export function createMomentSource(place: ReplicaAddress): MomentSource {
       throw isClosed ? serverIsStopping() : error;
     }
   };
+  const look = (call: MomentCall): Promise<unknown> =>
+    looks.run(call.tenant, () =>
+      ask(call).catch((error: unknown) => {
+        // Each of those that wait would wait as long for the same answer.
+        if (awayOf(error) !== null) looks.refuseWaiting(error as WinterdockError);
+        throw error;
+      }),
+    );
   return {
-    find: ({ id, tenant }, atMs) =>
-      looks.run(tenant, () => ask({ kind: 'find', id, tenant, atMs }) as Promise<LocatedMoment>),
-    list: ({ id, tenant }, { aroundMs, limit }) =>
-      looks.run(tenant, () => ask({ kind: 'list', id, tenant, aroundMs, limit }) as Promise<ListedMoment[]>),
+    find: ({ id, tenant }, atMs) => look({ kind: 'find', id, tenant, atMs }) as Promise<LocatedMoment>,
+    list: ({ id, tenant }, around) => look({ kind: 'list', id, tenant, ...around }) as Promise<ListedMoment[]>,
     make: ({ id, tenant }, { atMs, found, target }, signal) =>
       performing(
         { kind: 'delegate', path: target },

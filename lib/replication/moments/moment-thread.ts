@@ -1,7 +1,7 @@
 /** The thread of moments: finds, lists and makes those that a replica has. Its store is opened once. */
 import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../base/call-thread.ts';
-import type { ObjectStore } from '../../storage/object-store/object-store.ts';
+import type { PromptStore } from '../../storage/object-store/prompt-store.ts';
 import { seriesName } from '../names/replica-names.ts';
 import { TenantBundles } from '../segment-bundles/bundle-reader.ts';
 import { makeMoment } from './make-moment.ts';
@@ -14,16 +14,17 @@ import { findMoment } from './replica-reader.ts';
 import { lookAtSegment } from './segment-look.ts';
 
 const address = workerData as ReplicaAddress;
-let opening: Promise<ObjectStore> | null = null;
+let opening: Promise<PromptStore> | null = null;
 
 /** A store that could not be opened is tried again by the next task. */
-function openStore(): Promise<ObjectStore> {
-  opening ??= openToRead(address)
-    .then(rememberingHeads)
-    .catch((error: unknown) => {
+function openStore(): Promise<PromptStore> {
+  opening ??= openToRead(address).then(
+    ({ prompt }) => rememberingHeads(prompt),
+    (error: unknown) => {
       opening = null;
       throw error;
-    });
+    },
+  );
   return opening;
 }
 
@@ -41,7 +42,7 @@ answerCalls<MomentCall>(async (task, signal) => {
 }, 'A moment was not opened for an unexpected reason.');
 
 async function list(
-  store: ObjectStore,
+  store: PromptStore,
   bundles: TenantBundles,
   { id, aroundMs, limit }: MomentCall & { kind: 'list' },
 ): Promise<ListedMoment[]> {
@@ -51,7 +52,7 @@ async function list(
 }
 
 async function find(
-  store: ObjectStore,
+  store: PromptStore,
   bundles: TenantBundles,
   { id, atMs }: MomentCall & { kind: 'find' },
 ): Promise<LocatedMoment> {
@@ -64,7 +65,7 @@ async function find(
 }
 
 async function make(
-  store: ObjectStore,
+  store: PromptStore,
   bundles: TenantBundles,
   { id, atMs, found, target }: MomentCall & { kind: 'make' },
   signal: AbortSignal,

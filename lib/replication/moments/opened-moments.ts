@@ -9,6 +9,7 @@ import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import { FairQueue } from '../../base/fair-queue.ts';
 import { serverIsStopping } from '../../base/fair-slots.ts';
 import { discard } from '../../storage/files.ts';
+import { awayOf } from '../../storage/object-store/store-errors.ts';
 import type { LocatedMoment, MadeMoment, MomentOwner, MomentSource } from './moment-source.ts';
 
 /** How long one stays after it was read last, in milliseconds. */
@@ -254,7 +255,13 @@ export class OpenedMoments {
       opened.state = 'gone';
       this.#drop(opened, error);
       ready.reject(calledOff.signal.reason ?? error);
+      // Each of those that wait would wait as long for the same answer.
+      if (awayOf(error) !== null) this.#refuseWaiting(error);
     }
+  }
+
+  #refuseWaiting(why: unknown): void {
+    for (const opened of [...this.#opened.values()]) if (opened.state === 'waiting') this.#drop(opened, why);
   }
 
   /** Lets go of what nobody reads, the least recently used first, until so many bytes have room. */

@@ -41,7 +41,9 @@ const WRONG_TIMES = 2;
 const SMALL_BYTES = 1024 * 1024;
 
 /** What is read of a store. */
-export type ReplicaStore = Pick<ObjectStore, 'get' | 'head' | 'list' | 'open' | 'download' | 'url'>;
+export interface ReplicaStore extends Pick<ObjectStore, 'get' | 'head' | 'list' | 'open' | 'url'> {
+  download(name: string, path: string, options?: { signal?: AbortSignal }): Promise<unknown>;
+}
 
 /** A state that can be restored: what makes it, in order. */
 export interface FoundMoment {

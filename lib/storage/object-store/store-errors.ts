@@ -1,5 +1,5 @@
 /** The errors of object stores. Knows no driver. */
-import { WinterdockError } from '../../base/errors.ts';
+import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import type { AwayReason } from './object-store.ts';
 
 /** Seconds after which a request makes sense again. */
@@ -25,6 +25,13 @@ export function storeAway(reason: AwayReason, cause?: unknown): WinterdockError 
     retryAfterSeconds: RETRY_SECONDS,
     cause,
   });
+}
+
+/** Why the store is away, by an error; null for any other. One of the machine's own disk does not say it. */
+export function awayOf(error: unknown): AwayReason | null {
+  if (!isWinterdockError(error) || error.code !== 'storage_unavailable') return null;
+  const { away } = error.extra;
+  return typeof away === 'string' ? (away as AwayReason) : null;
 }
 
 export function noSuchObject(name: string, cause?: unknown): WinterdockError {

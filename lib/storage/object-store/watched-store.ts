@@ -6,8 +6,9 @@ import { setTimeout } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { isWinterdockError } from '../../base/errors.ts';
 import { FIRST_EPOCH, isTakenOver, readMarker, type StoreStart } from './marker.ts';
-import type { AwayReason, ListedObject, ObjectStore } from './object-store.ts';
-import { storeAway } from './store-errors.ts';
+import type { AwayReason, ObjectStore } from './object-store.ts';
+import { awayOf, storeAway } from './store-errors.ts';
+import { type StoreMode, type StoreOp, storeInMode, withinLimit } from './store-mode.ts';
 
 /** The longest that somebody waits without progress. */
 const FOREGROUND_MS = 5000;
@@ -20,19 +21,6 @@ const MISSING_TIMES = 3;
 const MISSING_APART_MS = 30_000;
 /** Only the marker tells that these are over: the store answers. */
 const GATED: ReadonlySet<AwayReason> = new Set(['no_marker', 'other_installation', 'taken_over']);
-
-type StoreOp =
-  | 'put'
-  | 'get'
-  | 'open'
-  | 'upload'
-  | 'download'
-  | 'head'
-  | 'list'
-  | 'remove'
-  | 'purge'
-  | 'copy'
-  | 'traits';
 
 export interface StoreHealth {
   /** Null while the store answers as it should. */
@@ -161,42 +149,23 @@ export function watchedStore(
     if (!closing.signal.aborted) throw error;
   });
 
-  const inForeground: Mode = async (op, signal, work) => {
-    const late = new AbortController();
-    let timer = new AbortController();
-    const isLate = Promise.withResolvers<never>();
-    const progressed = () => {
-      timer.abort();
-      timer = new AbortController();
-      wait(FOREGROUND_MS, timer.signal).then(
-        () => {
-          const error = storeAway(health.away ?? 'timeout');
-          learn(error);
-          late.abort(error);
-          isLate.reject(error);
-        },
-        // It made progress, or is done.
-        () => undefined,
-      );
+  const inForeground: StoreMode = (op, signal, work) => {
+    const late = () => {
+      const error = storeAway(health.away ?? 'timeout');
+      learn(error);
+      return error;
     };
-    progressed();
-    const ending = AbortSignal.any([late.signal, closing.signal, ...(signal ? [signal] : [])]);
-    const asking = asked(op, ending, () => work(ending, progressed));
-    try {
-      // A disk that hangs does not know of signals.
-      return await Promise.race([asking, isLate.promise]);
-    } finally {
-      timer.abort();
-      asking.catch(() => undefined);
-    }
+    return withinLimit({ ms: FOREGROUND_MS, wait, late, signals: [closing.signal, signal] }, (ending, progressed) =>
+      asked(op, ending, () => work(ending, progressed)),
+    );
   };
 
-  const once: Mode = (op, signal, work) => {
+  const once: StoreMode = (op, signal, work) => {
     const ending = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])]);
     return asked(op, ending, () => work(ending, () => undefined));
   };
 
-  const inBackground: Mode = async (op, signal, work) => {
+  const inBackground: StoreMode = async (op, signal, work) => {
     const ending = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])]);
     for (let pause = FIRST_BACK_OFF_MS; ; pause = Math.min(pause * 2, MOST_BACK_OFF_MS)) {
       ending.throwIfAborted();
@@ -215,8 +184,8 @@ export function watchedStore(
 
   return {
     url: store.url,
-    foreground: modeOf(store, inForeground, inForeground),
-    background: modeOf(store, inBackground, once),
+    foreground: storeInMode(store, inForeground, inForeground),
+    background: storeInMode(store, inBackground, once),
     health: () => health,
     onHealth(listener) {
       listeners.add(listener);
@@ -240,98 +209,5 @@ export function watchedStore(
       await watching;
       await store.close();
     },
-  };
-}
-
-/** How a request is made: `work` gets the signal that ends it, and tells of progress. */
-type Mode = <T>(
-  op: StoreOp,
-  signal: AbortSignal | undefined,
-  work: (signal: AbortSignal, progressed: () => void) => Promise<T>,
-) => Promise<T>;
-
-/** The store with every request made in a mode; a list in another one, since its pages cannot be had again. */
-function modeOf(store: ObjectStore, mode: Mode, listing: Mode): ObjectStore {
-  return {
-    url: store.url,
-    put: (name, bytes, options = {}) =>
-      mode('put', options.signal, (signal) => store.put(name, bytes, { ...options, signal })),
-    get: (name, options = {}) => mode('get', options.signal, (signal) => store.get(name, { ...options, signal })),
-    open: (name, options = {}) =>
-      mode('open', options.signal, (signal) =>
-        // The stream goes on when the request was answered: by the caller's signal alone.
-        whileAsking(signal, options.signal, (ending) => store.open(name, { ...options, signal: ending })),
-      ),
-    upload: (name, path, options = {}) =>
-      mode('upload', options.signal, (signal, progressed) =>
-        store.upload(name, path, { ...options, signal, progress: both(progressed, options.progress) }),
-      ),
-    download: (name, path, options = {}) =>
-      mode('download', options.signal, (signal, progressed) =>
-        store.download(name, path, { ...options, signal, progress: both(progressed, options.progress) }),
-      ),
-    head: (name, options = {}) => mode('head', options.signal, (signal) => store.head(name, { ...options, signal })),
-    list: (prefix, options = {}) => listed(store, listing, prefix, options.signal),
-    remove: (name, options = {}) =>
-      mode('remove', options.signal, (signal) => store.remove(name, { ...options, signal })),
-    purge: (name, options = {}) => mode('purge', options.signal, (signal) => store.purge(name, { ...options, signal })),
-    copy: (from, to, options = {}) =>
-      mode('copy', options.signal, (signal) => store.copy(from, to, { ...options, signal })),
-    traits: (options = {}) => mode('traits', options.signal, (signal) => store.traits({ ...options, signal })),
-    close: () => store.close(),
-  };
-}
-
-/** A page that could not be had ends the list with its error: whoever wants the list begins again. */
-async function* listed(
-  store: ObjectStore,
-  mode: Mode,
-  prefix: string,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<readonly ListedObject[]> {
-  const ended = new AbortController();
-  const ending = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);
-  const pages = store.list(prefix, { signal: ending })[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const page = await mode('list', signal, (asking) => {
-        asking.addEventListener('abort', () => ended.abort(asking.reason), { once: true });
-        return pages.next();
-      });
-      if (page.done) return;
-      yield page.value;
-    }
-  } finally {
-    await pages.return?.();
-  }
-}
-
-/** Runs `work` with a signal that `asking` aborts only until `work` is done, and `signal` always. */
-async function whileAsking<T>(
-  asking: AbortSignal,
-  signal: AbortSignal | undefined,
-  work: (ending: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const ended = new AbortController();
-  const end = () => ended.abort(asking.reason);
-  asking.addEventListener('abort', end, { once: true });
-  try {
-    return await work(AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]));
-  } finally {
-    asking.removeEventListener('abort', end);
-  }
-}
-
-/** Why the store is away, by an error; null for any other. One of the machine's own disk does not say it. */
-function awayOf(error: unknown): AwayReason | null {
-  if (!isWinterdockError(error) || error.code !== 'storage_unavailable') return null;
-  const { away } = error.extra;
-  return typeof away === 'string' ? (away as AwayReason) : null;
-}
-
-function both(progressed: () => void, progress: ((bytes: number) => void) | undefined): (bytes: number) => void {
-  return (bytes) => {
-    progressed();
-    progress?.(bytes);
   };
 }

@@ -23,7 +23,7 @@ function refusalOf(error: unknown, caller: Caller): NoMoment {
   const { oldest } = error.extra;
   const says =
     typeof oldest === 'number'
-      ? 'The replica keeps nothing of it that is so old.'
+      ? 'Nothing of it that is so old is kept.'
       : 'The replica has nothing of it yet, so there is no past to look at.';
   return {
     refused: { ok: false, says },
