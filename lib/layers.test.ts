@@ -20,6 +20,7 @@ const LAYERS = [
   ['lib/storage/'],
   ['lib/replication/'],
   ['lib/workers/protocol/'],
+  ['lib/native/'],
   ['lib/guest/'],
   ['lib/workers/'],
   ['lib/sandboxes/'],

@@ -69,10 +69,12 @@ const folder = mkdtempSync(join(tmpdir(), 'winterdock-test-'));
 const { ensureBrowser } = await import('./browser.ts');
 const browser = ensureBrowser();
 const { ensureRadosgw } = await import('./ensure-radosgw.ts');
+const { ensureBubblewrap } = await import('./ensure-bubblewrap.ts');
 const { LITESTREAM_VFS } = await import('../testing/peers/litestream.ts');
 const { POSTGRES } = await import('../testing/peers/postgres.ts');
 const notRun = [
   ensureRadosgw(),
+  ensureBubblewrap(),
   LITESTREAM_VFS === null
     ? 'Not run: lib/replication/litestream.test.ts, which needs a package that is for Linux on x64 with glibc only.'
     : null,

@@ -24,7 +24,7 @@ const FILINGS = ['suspend', 'freeze', 'archive', 'delete'];
  * and agents; findings of the doctor; what a test of a webhook says; settings and files of git; modules of Python.
  */
 const ELSE =
-  /\.(?:sqlite|json|js|py|key|secret|ts|html|txt|zip|gz|tar|ltx|rowid|instance_row|org|worktree)$|^(?:instances|n|v|b|fs|vfs|python|asyncio|copy|deploy|winterdock|row|staging|cgroup|cpu|usage|probe)\.|^hello\.|^(?:webhook\.ping|copies\.lost)$|^(?:user|init)\.(?:name|email|defaultbranch)$/;
+  /\.(?:sqlite|json|js|py|pl|types|key|secret|ts|html|txt|zip|gz|tar|ltx|rowid|instance_row|org|worktree)$|^(?:instances|n|v|b|fs|vfs|python|asyncio|copy|deploy|winterdock|row|staging|cgroup|cpu|memory|pids|freezer|usage|probe)\.|^hello\.|^(?:webhook\.ping|copies\.lost)$|^(?:user|init)\.(?:name|email|defaultbranch)$/;
 /** Every literal in the engine that has the form of a line's type. */
 function emitted(): string[] {
   const sources = readdirSync(LIB, { recursive: true, encoding: 'utf8' }).filter(

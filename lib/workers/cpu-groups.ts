@@ -6,8 +6,15 @@
  * A process enters a group when it is to give way and not when it starts: the kernel takes 10 to 30 ms to move one, and
  * a wake takes five.
  */
-import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  type ControlGroupSources,
+  controlGroupSources,
+  delegatedGroup,
+  ownGroupOfVersion1,
+  removeControlGroups,
+} from '../base/control-group-tree.ts';
 import { makeControlGroupNow, removeControlGroupNow, writeControlFile, writeControlFileNow } from '../base/effects.ts';
 
 /** The file of a group's weight, and the low one: of the usual as much as the lowest priority has of the usual one. */
@@ -16,7 +23,6 @@ const WEIGHTS = {
   2: { file: 'cpu.weight', low: '1' },
 } as const;
 const PREFIX = 'winterdock-';
-const SERVER_GROUP = `${PREFIX}server`;
 let made = 0;
 
 interface MadeGroups {
@@ -25,13 +31,6 @@ interface MadeGroups {
   /** The group of everything else: the server's. */
   home: string;
   version: 1 | 2;
-}
-
-export interface CpuGroupSources {
-  /** The mounts of this process, as `/proc/self/mounts` has them. */
-  mounts: string;
-  /** Its groups, as `/proc/self/cgroup` has them. */
-  groups: string;
 }
 
 export class CpuGroups {
@@ -48,7 +47,7 @@ export class CpuGroups {
   }
 
   /** Null where the system has no such groups, or lets this server make none. */
-  static open(sources: CpuGroupSources | null = readSources()): CpuGroups | null {
+  static open(sources: ControlGroupSources | null = controlGroupSources()): CpuGroups | null {
     if (sources === null) return null;
     const groups = openVersion2(sources) ?? openVersion1(sources);
     return groups === null ? null : new CpuGroups(groups);
@@ -91,49 +90,12 @@ export class CpuGroups {
 
   /** Removes the groups. Call it when the processes are gone; a group that is not empty stays for the next server. */
   close(): void {
-    removeWithGroups(this.#folder);
+    removeControlGroups(this.#folder);
   }
 }
 
-function readSources(): CpuGroupSources | null {
-  try {
-    return { mounts: readFileSync('/proc/self/mounts', 'utf8'), groups: readFileSync('/proc/self/cgroup', 'utf8') };
-  } catch {
-    // Not Linux.
-    return null;
-  }
-}
-
-/** The folder of this process's own group in a hierarchy, when it may make groups in it. */
-function ownFolder(
-  { mounts, groups }: CpuGroupSources,
-  isMount: (type: string, options: string[]) => boolean,
-  isGroup: (controllers: string[]) => boolean,
-): string | null {
-  const mount = mounts
-    .split('\n')
-    .map((line) => line.split(' '))
-    .find(([, , type = '', options = '']) => isMount(type, options.split(',')))?.[1];
-  const path = groups
-    .split('\n')
-    .map((line) => line.split(':'))
-    .find(([, controllers = '-']) => isGroup(controllers.split(',')))?.[2];
-  if (mount === undefined || path === undefined) return null;
-  const folder = join(mount, path);
-  try {
-    for (const name of ['.', 'cgroup.procs']) accessSync(join(folder, name), constants.W_OK);
-    return folder;
-  } catch {
-    return null;
-  }
-}
-
-function openVersion1(sources: CpuGroupSources): MadeGroups | null {
-  const own = ownFolder(
-    sources,
-    (type, options) => type === 'cgroup' && options.includes('cpu'),
-    (controllers) => controllers.includes('cpu'),
-  );
+function openVersion1(sources: ControlGroupSources): MadeGroups | null {
+  const own = ownGroupOfVersion1(sources, 'cpu');
   if (own === null) return null;
   try {
     return { folder: makeLowGroup(own, 1), home: own, version: 1 };
@@ -142,27 +104,13 @@ function openVersion1(sources: CpuGroupSources): MadeGroups | null {
   }
 }
 
-/**
- * In version 2 a group with processes has no groups below it whose processor time is shared, so the server moves into
- * one of its own. It does that only in a group that is its alone, as a service manager delegates one.
- */
-function openVersion2(sources: CpuGroupSources): MadeGroups | null {
-  const own = ownFolder(
-    sources,
-    (type) => type === 'cgroup2',
-    (controllers) => controllers.join() === '',
-  );
-  if (own === null || !wordsOf(join(own, 'cgroup.controllers')).includes('cpu')) return null;
-  const server = join(own, SERVER_GROUP);
-  const members = wordsOf(join(own, 'cgroup.procs'));
-  if (members.some((pid) => !isOurs(Number(pid)))) return null;
+function openVersion2(sources: ControlGroupSources): MadeGroups | null {
   try {
-    makeControlGroupNow(server);
-    for (const pid of members) writeControlFileNow(join(server, 'cgroup.procs'), pid);
-    writeControlFileNow(join(own, 'cgroup.subtree_control'), '+cpu');
-    const folder = makeLowGroup(own, 2);
+    const found = delegatedGroup(sources, ['cpu']);
+    if (found === null) return null;
+    const folder = makeLowGroup(found.own, 2);
     writeControlFileNow(join(folder, 'cgroup.subtree_control'), '+cpu');
-    return { folder, home: server, version: 2 };
+    return { folder, home: found.home, version: 2 };
   } catch {
     return null;
   }
@@ -172,7 +120,7 @@ function openVersion2(sources: CpuGroupSources): MadeGroups | null {
 function makeLowGroup(own: string, version: 1 | 2): string {
   for (const name of readdirSync(own)) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-\\d+$`).exec(name)?.[1];
-    if (pid !== undefined && !existsSync(`/proc/${pid}`)) removeWithGroups(join(own, name));
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) removeControlGroups(join(own, name));
   }
   made += 1;
   const folder = join(own, `${PREFIX}${process.pid}-${made}`);
@@ -180,34 +128,4 @@ function makeLowGroup(own: string, version: 1 | 2): string {
   const { file, low } = WEIGHTS[version];
   writeControlFileNow(join(folder, file), low);
   return folder;
-}
-
-/** Removes a group with those below it, as far as they are empty. */
-function removeWithGroups(folder: string): void {
-  try {
-    const below = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    for (const { name } of below) removeControlGroupNow(join(folder, name));
-  } catch {
-    // It is gone.
-  }
-  removeControlGroupNow(folder);
-}
-
-/** Whether a process is this server, what started it, or was started by it. */
-function isOurs(pid: number): boolean {
-  if (pid === process.pid || pid === process.ppid) return true;
-  try {
-    return new RegExp(`^PPid:\\s+${process.pid}$`, 'm').test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    // It is gone.
-    return true;
-  }
-}
-
-function wordsOf(file: string): string[] {
-  try {
-    return readFileSync(file, 'utf8').split(/\s+/).filter(Boolean);
-  } catch {
-    return [];
-  }
 }

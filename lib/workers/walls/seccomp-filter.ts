@@ -3,14 +3,10 @@
  * of ours needs: threads, files that it opens by name, and the channel that it has. Knows nothing of who loads it.
  */
 
-/** Numbers of calls: of x86-64, and of arm64, which has the generic ones. -1: it has no such call. */
-type Numbers = readonly [x64: number, arm64: number];
-
-/** By number 424 and later ones both have the same. */
-const FIRST_COMMON = 424;
+import { ANSWER, type CallNumbers, SeccompProgram } from '../../base/seccomp-program.ts';
 
 /** What no worker does. Grouped by what it would be good for. */
-const REFUSED: Record<string, Numbers> = {
+const REFUSED: Record<string, CallNumbers> = {
   // Mounts and roots.
   mount: [165, 40],
   umount2: [166, 39],
@@ -114,9 +110,9 @@ const REFUSED: Record<string, Numbers> = {
 };
 
 /**
- * What a worker may use of calls from `FIRST_COMMON` on. Any other is answered as by a kernel that does not know it, as
- * C libraries expect; so is one that a later kernel brings. Left out on purpose: io_uring, clone3 whose flags no filter
- * sees, pidfds, the new calls for mounts, secret memory.
+ * What a worker may use of the calls that both have under one number. Any other is answered as by a kernel that does
+ * not know it, as C libraries expect; so is one that a later kernel brings. Left out on purpose: io_uring, clone3 whose
+ * flags no filter sees, pidfds, the new calls for mounts, secret memory.
  */
 const ALLOWED_COMMON: Record<string, number> = {
   close_range: 436,
@@ -136,17 +132,17 @@ const ALLOWED_COMMON: Record<string, number> = {
   mseal: 462,
 };
 
-const CLONE: Numbers = [56, 220];
-const TGKILL: Numbers = [234, 131];
-const IOCTL: Numbers = [16, 29];
-const FCNTL: Numbers = [72, 25];
-const PRLIMIT: Numbers = [302, 261];
+const CLONE: CallNumbers = [56, 220];
+const TGKILL: CallNumbers = [234, 131];
+const IOCTL: CallNumbers = [16, 29];
+const FCNTL: CallNumbers = [72, 25];
+const PRLIMIT: CallNumbers = [302, 261];
 
 /** All calls that the filter names, with their numbers. */
-export const CALLS_BY_NAME: Readonly<Record<string, Numbers>> = {
+export const CALLS_BY_NAME: Readonly<Record<string, CallNumbers>> = {
   ...REFUSED,
   ...Object.fromEntries(
-    Object.entries(ALLOWED_COMMON).map(([name, number]): [string, Numbers] => [name, [number, number]]),
+    Object.entries(ALLOWED_COMMON).map(([name, number]): [string, CallNumbers] => [name, [number, number]]),
   ),
   clone: CLONE,
   tgkill: TGKILL,
@@ -162,33 +158,6 @@ const CLONE_NEW_ANY = 0x7e02_0000;
 const REFUSED_REQUESTS = [0x5412, 0x541c, 0x8901, 0x8902];
 /** Commands of `fcntl` by which the kernel signals another process for a file, or has it wait to open one. */
 const REFUSED_COMMANDS = [8, 10, 15, 1024, 1026];
-/** Calls of the x32 ABI have this bit. */
-const X32_BIT = 0x4000_0000;
-
-/** The kernel's name of each architecture (linux/audit.h). */
-const ARCHITECTURES: Partial<Record<NodeJS.Architecture, { audit: number; at: 0 | 1 }>> = {
-  x64: { audit: 0xc000_003e, at: 0 },
-  arm64: { audit: 0xc000_00b7, at: 1 },
-};
-
-/** Instructions, and places of what they load, in bytes (linux/bpf_common.h, linux/seccomp.h). */
-const LOAD = 0x20;
-const IF_EQUAL = 0x15;
-const IF_AT_LEAST = 0x35;
-const IF_ANY_BIT = 0x45;
-const RETURN = 0x06;
-const NUMBER_AT = 0;
-const ARCHITECTURE_AT = 4;
-const FIRST_ARGUMENT_AT = 16;
-const SECOND_ARGUMENT_AT = 24;
-const INSTRUCTION_BYTES = 8;
-
-const ALLOW = 0x7fff_0000;
-const KILL_PROCESS = 0x8000_0000;
-const REFUSE = 0x0005_0000;
-const EPERM = REFUSE | 1;
-const ENOSYS = REFUSE | 38;
-
 export interface SeccompFilter {
   /** The program, as hexadecimal digits. */
   readonly code: string;
@@ -198,64 +167,38 @@ export interface SeccompFilter {
 
 /** The filter for processes of an architecture; null where there is none for it. */
 export function seccompFilter(architecture: NodeJS.Architecture = process.arch): SeccompFilter | null {
-  const found = ARCHITECTURES[architecture];
-  if (found === undefined) return null;
-  const { audit, at } = found;
-  const program: [code: number, value: number, ifTrue: number, ifFalse: number][] = [];
-  const add = (code: number, value: number, ifTrue = 0, ifFalse = 0) =>
-    program.push([code, value, ifTrue, ifFalse]) - 1;
-  /** Answers with `answer` when the comparison holds; else goes on. */
-  const when = (comparison: number, value: number, answer: number) => {
-    const place = add(comparison, value, 0, 1);
-    add(RETURN, answer);
-    return place;
-  };
-  add(LOAD, ARCHITECTURE_AT);
-  add(IF_EQUAL, audit, 1, 0);
-  add(RETURN, KILL_PROCESS);
-  add(LOAD, NUMBER_AT);
-  if (architecture === 'x64') when(IF_AT_LEAST, X32_BIT, EPERM);
-  const common = Object.values(ALLOWED_COMMON);
-  // Over the test of each of them, and the answer.
-  add(IF_AT_LEAST, FIRST_COMMON, 0, common.length * 2 + 1);
-  for (const number of common) when(IF_EQUAL, number, ALLOW);
-  add(RETURN, ENOSYS);
-  for (const numbers of Object.values(REFUSED)) if (numbers[at] >= 0) when(IF_EQUAL, numbers[at], EPERM);
-  add(IF_EQUAL, CLONE[at], 0, 5);
-  add(LOAD, FIRST_ARGUMENT_AT);
-  when(IF_ANY_BIT, CLONE_NEW_ANY, EPERM);
-  add(IF_ANY_BIT, CLONE_THREAD, 1, 0);
-  add(RETURN, EPERM);
-  add(IF_EQUAL, TGKILL[at], 0, 4);
-  add(LOAD, FIRST_ARGUMENT_AT);
-  const ownPid = when(IF_EQUAL, 0, ALLOW);
-  add(RETURN, EPERM);
+  const program = SeccompProgram.begin(architecture);
+  if (program === null) return null;
+  program.allowCommon(Object.values(ALLOWED_COMMON));
+  for (const numbers of Object.values(REFUSED)) program.answerCall(numbers, ANSWER.eperm);
+  program.ofCall(CLONE, (part) => {
+    part.loadArgument(0);
+    part.whenAnyBit(CLONE_NEW_ANY, ANSWER.eperm);
+    part.unlessAnyBit(CLONE_THREAD, ANSWER.eperm);
+    part.answer(ANSWER.allow);
+  });
+  let ownPidAt = 0;
+  program.ofCall(TGKILL, (part) => {
+    part.loadArgument(0);
+    ownPidAt = part.whenEqual(0, ANSWER.allow);
+    part.answer(ANSWER.eperm);
+  });
   // Its own limits, and nobody else's.
-  add(IF_EQUAL, PRLIMIT[at], 0, 4);
-  add(LOAD, FIRST_ARGUMENT_AT);
-  when(IF_EQUAL, 0, ALLOW);
-  add(RETURN, EPERM);
+  program.ofCall(PRLIMIT, (part) => {
+    part.loadArgument(0);
+    part.whenEqual(0, ANSWER.allow);
+    part.answer(ANSWER.eperm);
+  });
   for (const [numbers, refused] of [
     [FCNTL, REFUSED_COMMANDS],
     [IOCTL, REFUSED_REQUESTS],
   ] as const) {
-    add(IF_EQUAL, numbers[at], 0, 2 + 2 * refused.length);
-    add(LOAD, SECOND_ARGUMENT_AT);
-    for (const one of refused) when(IF_EQUAL, one, EPERM);
-    add(RETURN, ALLOW);
+    program.ofCall(numbers, (part) => {
+      part.loadArgument(1);
+      for (const one of refused) part.whenEqual(one, ANSWER.eperm);
+      part.answer(ANSWER.allow);
+    });
   }
-  add(RETURN, ALLOW);
-  return { code: bytesOf(program).toString('hex'), ownPidAt: ownPid * INSTRUCTION_BYTES + 4 };
-}
-
-function bytesOf(program: readonly [code: number, value: number, ifTrue: number, ifFalse: number][]): Buffer {
-  const bytes = Buffer.alloc(program.length * INSTRUCTION_BYTES);
-  for (const [at, [code, value, ifTrue, ifFalse]] of program.entries()) {
-    const start = at * INSTRUCTION_BYTES;
-    bytes.writeUInt16LE(code, start);
-    bytes.writeUInt8(ifTrue, start + 2);
-    bytes.writeUInt8(ifFalse, start + 3);
-    bytes.writeUInt32LE(value >>> 0, start + 4);
-  }
-  return bytes;
+  program.answer(ANSWER.allow);
+  return { code: program.bytes().toString('hex'), ownPidAt };
 }
