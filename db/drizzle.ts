@@ -28,6 +28,7 @@ export const {
   is,
   isNotNull,
   isNull,
+  like,
   lt,
   lte,
   max,

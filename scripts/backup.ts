@@ -24,6 +24,7 @@ import { createDrawers } from '../lib/host/drawers.ts';
 import { createReadersAlone } from '../lib/host/helpers.ts';
 import { registryDriver } from '../lib/registry/drivers.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
+import { hostAmongSeveral } from '../lib/hosts/needs-of-several.ts';
 
 /** Names of sandboxes that a line for people has. */
 const SHOWN = 10;
@@ -90,6 +91,7 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
       driver,
       drawers: createDrawers(config),
       target,
+      onlyOf: hostAmongSeveral(config),
       cold: cold.open,
       readers: alone.readers,
       signer: openSigner(config.keysFolder),

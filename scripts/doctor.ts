@@ -22,6 +22,7 @@ import { accept, adopt, fix, type RepairResult } from '../lib/doctor/repair.ts';
 import { examineStore } from '../lib/doctor/store.ts';
 import { lockStores } from '../lib/front/lock.ts';
 import { createDrawers } from '../lib/host/drawers.ts';
+import { hostAmongSeveral } from '../lib/hosts/needs-of-several.ts';
 import { createReadersAlone } from '../lib/host/helpers.ts';
 import { openRegistry } from '../lib/host/open-registry.ts';
 import type { RegistryDriver } from '../lib/registry/driver.ts';
@@ -78,8 +79,14 @@ async function look(config: Config, driver: RegistryDriver, beside: boolean): Pr
   return examined;
 }
 
+/** Beside other hosts only what is on this disk is looked at. */
+function ofHost(config: Config): { onlyOf?: string } {
+  const onlyOf = hostAmongSeveral(config);
+  return onlyOf === null ? {} : { onlyOf };
+}
+
 async function lookAtFiles(config: Config, driver: RegistryDriver, beside: boolean): Promise<ExaminationResult> {
-  const location = { ...config, driver, drawers: createDrawers(config) };
+  const location = { ...config, ...ofHost(config), driver, drawers: createDrawers(config) };
   const alone = values.full ? await createReadersAlone(config, { changesNothing: true }) : null;
   const readers = alone?.readers ?? null;
   if (alone?.missing != null) warn(alone.missing);
@@ -116,7 +123,8 @@ async function repair(config: Config, driver: RegistryDriver, examined: Examinat
   const drawers = createDrawers(config);
   const beyond = await epochInStore(config);
   const store = config.store.cold === null ? null : storeOf(config.store, config.store.cold);
-  const parts = { dataFolder, keysFolder, driver, drawers, registry, readers, beyond, store, clock: systemClock };
+  const keeping = { dataFolder, keysFolder, driver, drawers, ...ofHost(config) };
+  const parts = { ...keeping, registry, readers, beyond, store, clock: systemClock };
   const all: RepairResult = { done: [], refused: [] };
   try {
     const take = ({ done, refused }: RepairResult) => {
@@ -131,7 +139,7 @@ async function repair(config: Config, driver: RegistryDriver, examined: Examinat
     if (values.adopt) {
       const { tenant = null } = values;
       // What was fixed has its file again.
-      const found = values.fix ? await examine({ location: { ...config, driver, drawers }, readers: null }) : examined;
+      const found = values.fix ? await examine({ location: { ...config, ...keeping }, readers: null }) : examined;
       take(await adopt(parts, found, { tenant, keys: positionals, tenantOf: tenants }));
     }
     if (values.accept !== undefined) {

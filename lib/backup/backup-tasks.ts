@@ -37,6 +37,7 @@ import {
   type TakeTask,
   type TrialTask,
 } from './work.ts';
+import { hostAmongSeveral } from '../hosts/needs-of-several.ts';
 
 /** In the folder of the keys: what encrypts them in a backup, where the environment does not say. */
 const PASSPHRASE_FILE = 'backup-passphrase.txt';
@@ -138,6 +139,7 @@ async function make(parts: TaskParts, place: BackupPlace, task: MakeTask): Promi
         driver: registryDriver(config.registry),
         drawers,
         target,
+        onlyOf: hostAmongSeveral(config),
         cold: cold.open,
         readers,
         signer: openSigner(config.keysFolder),

@@ -41,6 +41,8 @@ export interface BackupOptions {
   target: BackupTarget;
   /** Who opens files of sandboxes. They can write beside drafts of the target. */
   readers: Readers;
+  /** The host whose files are here, where others have theirs on their own disks. Default: all are here. */
+  onlyOf?: string | null;
   /** Opens the store below the drawers; null or absent: none is set. */
   cold?: (() => Promise<ObjectStore>) | null;
   signer: Signer;
@@ -103,6 +105,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
       config,
       drawers,
       target,
+      onlyOf: options.onlyOf ?? null,
       readers: options.readers,
       cold: options.cold ?? null,
       row: (id) => live.row(id),

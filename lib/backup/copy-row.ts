@@ -36,6 +36,8 @@ import type { BackupTarget } from './store.ts';
 export interface RowParts extends DrawerAccess, Pick<StoredParts, 'cold'> {
   config: Pick<Config, 'dataFolder' | 'maxSandboxBytes'>;
   target: BackupTarget;
+  /** The host whose files are here, where others have theirs on their own disks; null: all are here. */
+  onlyOf: string | null;
   /** Who opens files of sandboxes. They can write beside drafts of the target. */
   readers: Readers;
   /** The row as it is now. */
@@ -112,6 +114,9 @@ async function copyOf(parts: RowParts, row: InstanceRow): Promise<BackupRow> {
   if (row.vfsPath === MEMORY) return entry(row, { how: 'memory' });
   if (row.vfsPath === null && row.pending === null) return entry(row, { how: 'none' });
   if (row.vfsPath !== null && parseCopyPath(row.vfsPath) !== null) return entry(row, { how: 'shared' });
+  if (parts.onlyOf !== null && row.ownerHost !== null && row.ownerHost !== parts.onlyOf) {
+    return entry(row, { how: 'missing', wrong: `it is on the disk of the host "${row.ownerHost}"` });
+  }
   const archived = parts.drawers.archive.at(row.id);
   // What was archived is packed there whole, also when it was brought home to be revived.
   const addresses = [
@@ -121,8 +126,10 @@ async function copyOf(parts: RowParts, row: InstanceRow): Promise<BackupRow> {
     livePath(row.id),
     parts.drawers.cold.at(row.id).address,
   ];
-  const file = await firstThere(parts, row.id, addresses);
   const stored = storedFileOf(row);
+  const near = await firstThere(parts, row.id, addresses);
+  // Another host may have had it since: then what lies here is older than the object.
+  const file = stored !== null && parts.onlyOf !== null && !(await isAsFiled(row, near)) ? null : near;
   if (file === null && stored !== null) {
     const copied = await copyStored(parts, row.id, stored);
     if (copied !== null) {
@@ -147,6 +154,12 @@ async function copyOf(parts: RowParts, row: InstanceRow): Promise<BackupRow> {
   const logged = (await file.neighbours()).some(({ part, size }) => part !== '-shm' && (size ?? 0) > 0);
   if (row.state === 'active' || (mayHaveLog && logged)) return { ...(await awake(parts, row, file)), ...plain };
   return { ...(await whole(parts, row, file)), ...plain };
+}
+
+/** Whether a file at rest is untouched since the row was written, here. */
+async function isAsFiled({ file: filed }: InstanceRow, near: RestingFile | null): Promise<boolean> {
+  const stamp = near === null ? null : await stampAt(near);
+  return stamp !== null && filed !== null && sameStamp(stamp, filed);
 }
 
 /** The first of the files at `addresses` that is there. */

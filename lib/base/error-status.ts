@@ -19,6 +19,7 @@ export const ERROR_STATUS = {
   unknown_state: 409,
   corrupt: 409,
   missing_file: 409,
+  unreachable: 409,
   unverified: 409,
   precondition_failed: 412,
   too_large: 413,

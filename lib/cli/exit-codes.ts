@@ -50,6 +50,7 @@ const EXIT_BY_CODE: Readonly<Record<ErrorCode | ClientCode, ExitCodeName>> = {
   not_replicated: 'unavailable',
   registry_unavailable: 'unavailable',
   storage_unavailable: 'unavailable',
+  unreachable: 'unavailable',
   unverified: 'unavailable',
   unknown_state: 'fault',
   corrupt: 'fault',

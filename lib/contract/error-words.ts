@@ -24,6 +24,8 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   unknown_state: 'Filing the sandbox failed several times. `hint` says what to do.',
   corrupt: 'The sandbox’s file failed its check and is kept for repair.',
   missing_file: 'The sandbox’s file is not where its row says.',
+  unreachable:
+    'The sandbox is on another host, which is dead; `host`, `last_seen` and `recovery_point` say which, since when, and how far the object store has it. Nothing older is given in its place.',
   unverified:
     'The sandbox’s file was filed a moment ago and has no hash yet, so nothing of it leaves. `Retry-After` says when to come back.',
   precondition_failed: '`If-Match` or the like names another version than there is.',

@@ -22,7 +22,7 @@ import type { CopyContent } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity, LedgerLine } from '../registry/types.ts';
 import { moveLogsToOrphans, moveToOrphans } from '../sandboxes/files/file-locations.ts';
-import { fileRecord, stampAt, verifyForOpening } from '../sandboxes/files/file-verification.ts';
+import { fileRecord, notStoredYet, stampAt, verifyForOpening } from '../sandboxes/files/file-verification.ts';
 import type { Drawers, RestingFile } from '../storage/drawer.ts';
 import { discard, stagingFor } from '../storage/files.ts';
 import type { ReadAnswer, Readers, ReadRequest, VfsCopy } from '../vfs/types.ts';
@@ -127,6 +127,7 @@ export class Copies {
     } catch (error) {
       // The hints for a sandbox do not apply: a copy cannot be resumed or repaired.
       if (!isWinterdockError(error) || (error.code !== 'corrupt' && error.code !== 'missing_file')) throw error;
+      if (error.code === 'missing_file' && !this.#parts.host.isAlone) throw notStoredYet(`the ${kind} "${name}"`);
       throw new WinterdockError(
         error.code,
         `The file of the ${kind} "${name}" was refused: ${REFUSAL_REASONS[error.code]}.`,

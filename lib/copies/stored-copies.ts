@@ -40,7 +40,7 @@ export interface StoredCopiesOptions {
   /** Where the copies of this disk are. */
   drawers: Pick<Drawers, CopyKind>;
   registry: Registry;
-  host: Pick<HostIdentity, 'name'>;
+  host: Pick<HostIdentity, 'name' | 'isAlone'>;
   clock: Clock;
   log: Logger;
   /** Absolute. */
@@ -168,6 +168,10 @@ export class StoredCopies {
       if (due.length === 0) break;
       for (const { kind, hash, tenant } of due) {
         if (this.#ending.signal.aborted) return false;
+        if (await this.#isOnAnotherHost(kind, hash)) {
+          failed.add(hash);
+          continue;
+        }
         try {
           await this.#upload(kind, hash, tenant);
         } catch (error) {
@@ -180,6 +184,12 @@ export class StoredCopies {
       }
     }
     return failed.size > 0;
+  }
+
+  /** Beside others, a copy that is not here is on the disk of the host that made it. */
+  async #isOnAnotherHost(kind: CopyKind, hash: string): Promise<boolean> {
+    const { host, drawers } = this.#parts;
+    return !host.isAlone && (await drawers[kind].at(hash).stat()) === null;
   }
 
   async #upload(kind: CopyKind, hash: string, tenant: string): Promise<void> {

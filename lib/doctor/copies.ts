@@ -3,15 +3,23 @@ import { isOfCopy } from '../storage/inventory.ts';
 import type { Examination } from './examination.ts';
 
 /** Finds rows without their file, files without a row, and with readers bytes that are not those of their name. */
-export async function examineCopies({ drawers, registry, files, readers, examined, find }: Examination): Promise<void> {
+export async function examineCopies({
+  drawers,
+  registry,
+  files,
+  readers,
+  examined,
+  onlyOf,
+  find,
+}: Examination): Promise<void> {
   const hashed = new Set<string>();
   for (const { kind, name, hash, file, isStored } of (await registry?.copies()) ?? []) {
     const kept = drawers[kind].at(hash);
     const path = kept.address;
     const about = { about: name, path, way: null } as const;
     const stat = await kept.stat();
-    // The store brings it back to whoever asks for it.
-    if (stat === null && isStored) continue;
+    // The store brings it back to whoever asks for it; another host may have made it.
+    if (stat === null && (isStored || onlyOf !== null)) continue;
     if (stat === null) {
       find({
         ...about,

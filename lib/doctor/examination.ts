@@ -19,6 +19,8 @@ export interface Examination extends DrawerAccess {
   files: DrawerFiles;
   readers: Readers | null;
   examined: ExaminationResult;
+  /** The host whose files are looked for; null: everybody's. */
+  onlyOf: string | null;
   find(finding: Finding): void;
 }
 

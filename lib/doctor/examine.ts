@@ -47,7 +47,8 @@ export async function examine({ location, readers }: ExamineOptions): Promise<Ex
       }
       await examineHead(location, registry, find);
     }
-    const looking = { drawers, config: { dataFolder }, registry, files, readers, examined, find };
+    const { onlyOf = null } = location;
+    const looking = { drawers, config: { dataFolder }, registry, files, readers, examined, onlyOf, find };
     await examineFilesWithoutRow(looking, await examineRows(looking));
     await examineCopies(looking);
   } finally {

@@ -26,7 +26,7 @@ const FAULT_OF: Readonly<Record<'absent' | 'other', { fault: Fault; reason: stri
  * the person who accepts it. May be repeated. Returns what was done, a sentence each.
  */
 export async function giveUpFiles(
-  repair: RepairParts & { driver: RegistryDriver; keysFolder: string },
+  repair: RepairParts & { driver: RegistryDriver; keysFolder: string; onlyOf?: string },
   reason: string,
 ): Promise<string[]> {
   const refusal = await findStartRefusal(repair);
@@ -38,6 +38,7 @@ export async function giveUpFiles(
     const rows: InstanceRow[] = await registry.instances.withFile(after, PAGE);
     for (const row of rows) {
       if (row.fault === 'missing' || row.fault === 'corrupt') continue;
+      if (repair.onlyOf !== undefined && row.ownerHost !== null && row.ownerHost !== repair.onlyOf) continue;
       if (!names.some((name) => row.vfsPath?.startsWith(`${name}/`) === true)) continue;
       const found = await lookForFileOf(repair, row);
       if (found !== 'absent' && found !== 'other') continue;
@@ -48,7 +49,8 @@ export async function giveUpFiles(
     }
     after = rows.length < PAGE ? null : (rows.at(-1)?.id ?? null);
   }
-  const lost = await lostCopiesIn(repair);
+  // Of copies no row says whose disk they are on.
+  const lost = repair.onlyOf === undefined ? await lostCopiesIn(repair) : [];
   if (lost.length > 0) await registry.facts.write(LOST_COPIES, lost, epochSeconds(repair.clock));
   return [
     `${faulted} sandboxes have no file: fault missing`,

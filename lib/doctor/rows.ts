@@ -15,7 +15,7 @@ const COPY_CHANGED = 'the cached copy of what is in the store was changed: the n
 
 /** Examines every row. Returns all ids, and those of archived sandboxes. */
 export async function examineRows(looking: Examination): Promise<ExaminedRows> {
-  const { registry, examined } = looking;
+  const { registry, examined, onlyOf } = looking;
   const archived = new Set<string>();
   const seen = new Set<string>();
   for (let after: string | null = ''; after !== null && registry !== null; ) {
@@ -24,6 +24,8 @@ export async function examineRows(looking: Examination): Promise<ExaminedRows> {
       examined.looked.rows += 1;
       seen.add(row.id);
       if (row.state === 'archived') archived.add(row.id);
+      // Its file is on the disk of another host.
+      if (onlyOf !== null && row.ownerHost !== null && row.ownerHost !== onlyOf) continue;
       await examineRow(looking, row);
     }
     after = rows.length < PAGE ? null : (rows.at(-1)?.id ?? null);

@@ -9,24 +9,32 @@ import type { Config } from '../base/config.ts';
 import { createDrawers } from '../host/drawers.ts';
 import { requireOwnKeys, requireUsableKeys } from '../keys/start-keys.ts';
 import { requireOwnRegistry } from '../ledger/start-check.ts';
-import type { RegistryDriver } from '../registry/driver.ts';
+import type { RegistryDriver, RegistryUse } from '../registry/driver.ts';
 import { requireUnlockedFolder } from './lock.ts';
 import { requireWritableFolder } from './start-problems.ts';
 
-/** Throws why a start is refused. Where another server has the data folder or the registry, that is why. */
-export async function requireStartable(config: Config, driver: RegistryDriver): Promise<void> {
+/**
+ * Throws why a start is refused. Where another server has the data folder or the registry, that is why. `isShared`: of a
+ * server that uses the registry beside others, whose files are on their own disks.
+ */
+export async function requireStartable(
+  config: Config,
+  driver: RegistryDriver,
+  { isShared = false }: RegistryUse = {},
+): Promise<void> {
   const places = { ...config, driver };
+  const onlyOf = isShared ? { onlyOf: config.hostName } : {};
   try {
     requireWritableFolder(config.dataFolder);
     refuseUnfinishedRestore(config.dataFolder);
     await driver.requireUsable();
     await requireUsableKeys(places);
     await refuseCarriedAway(driver);
-    await requireOwnRegistry({ ...places, drawers: createDrawers(config) });
+    await requireOwnRegistry({ ...places, drawers: createDrawers(config), ...onlyOf });
     await requireOwnKeys(places);
   } catch (error) {
     requireUnlockedFolder(config.dataFolder);
-    await driver.requireUnlocked();
+    await driver.requireUnlocked({ isShared });
     throw error;
   }
 }

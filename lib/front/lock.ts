@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { chmodFileNow, makeFolderNow } from '../base/effects.ts';
 import { holdInOrder, holdLock, isHeldElsewhere } from '../base/file-lock.ts';
 import { giveMadeToOwner, leaveToOwner } from '../base/folder-owner.ts';
-import type { RegistryDriver } from '../registry/driver.ts';
+import type { RegistryDriver, RegistryUse } from '../registry/driver.ts';
 
 /** The names that a server creates at the top of its data folder. */
 const OWN_NAMES =
@@ -53,18 +53,19 @@ export function requireUnlockedFolder(folder: string): void {
 
 /**
  * Locks the data folder and the registry: two servers with folders of their own but one registry would each reconcile
- * the other's sandboxes. Every process names its data folder first: of two that want the same ones, the first in that
- * order goes on, and they never refuse each other. Resolves with the release, which is idempotent. Rejects when another
- * server holds a lock. `onLost`: see `RegistryDriver.lock`.
+ * the other's sandboxes, unless both share it, as `use` says. Every process names its data folder first: of two that
+ * want the same ones, the first in that order goes on, and they never refuse each other. Resolves with the release,
+ * which is idempotent. Rejects when another server holds a lock. `onLost`: see `RegistryDriver.lock`.
  */
 export async function lockStores(
   { dataFolder }: { dataFolder: string },
   registry: Pick<RegistryDriver, 'lock'>,
   onLost?: (why: Error) => void,
+  use?: RegistryUse,
 ): Promise<() => Promise<void>> {
   const releaseFolder = lockDataFolder(dataFolder);
   try {
-    const releaseRegistry = await registry.lock(dataFolder, onLost);
+    const releaseRegistry = await registry.lock(dataFolder, onLost, use);
     return async () => {
       await releaseRegistry();
       releaseFolder();

@@ -10,7 +10,9 @@ import { messageOf } from '../base/errors.ts';
 import { KEY_FILES } from '../base/key-files.ts';
 import { createLogger, ignoreOutputErrors } from '../base/log.ts';
 import { type Host, setHost } from '../host/host.ts';
+import { lacksForSeveral, neededForSeveral } from '../hosts/needs-of-several.ts';
 import { registryDriver } from '../registry/drivers.ts';
+import { RegistryInUse } from '../registry/registry-errors.ts';
 import { foreignFolders } from '../storage/foreign-folders.ts';
 import { serverCompileCacheFolder } from '../workers/compile-cache.ts';
 import { wallsAtStart } from '../workers/walls/walls.ts';
@@ -104,14 +106,16 @@ export async function runServerProcess({ hasConsole, dev, serve }: ServerProcess
     stopFor(1);
   });
 
+  const lacks = lacksForSeveral(config);
+  const use = { isShared: lacks.length === 0 };
   try {
     const driver = registryDriver(config.registry);
-    await requireStartable(config, driver);
+    await requireStartable(config, driver, use);
     const onLost = (why: Error) => {
       log.fatal({ err: why }, 'another server has taken the registry over: this one stops');
       stopFor(1);
     };
-    unlock = await lockStores(config, driver, onLost);
+    unlock = await lockStores(config, driver, onLost, use);
     refuseUnfinishedRestore(config.dataFolder);
     // The compile cache, for this process and, through the environment, for its reader processes: the start takes a
     // third of the time and half the memory.
@@ -120,10 +124,11 @@ export async function runServerProcess({ hasConsole, dev, serve }: ServerProcess
     // Loaded by then: the cache is for the engine most of all.
     const { createHost } = await import('../host/compose.ts');
     const notify = (line: string) => void process.stderr.write(`${line}\n`);
-    host = await createHost({ config, driver, log, onLost, notify });
+    host = await createHost({ config, driver, log, onLost, notify, isAlone: !use.isShared });
   } catch (error) {
     log.debug({ err: error }, 'the start failed');
-    return exitWithMessage(startFailureText(error, config), exitCodeFor(error));
+    const needed = error instanceof RegistryInUse ? `\n${neededForSeveral(lacks)}` : '';
+    return exitWithMessage(startFailureText(error, config) + needed, exitCodeFor(error));
   }
   setHost(host);
   try {

@@ -90,7 +90,9 @@ export async function openClaimedStore(
 ): Promise<ColdStore> {
   const id = await installationId(registry.facts, clock);
   const fact = `${CLAIMED}${setting}`;
-  const wasClaimed = (await registry.facts.read(fact)) === url;
+  const claimed = await registry.facts.read(fact);
+  const wasClaimed = claimed === url;
+  if (!wasClaimed && claimed !== null && !host.isAlone) await requireNobodyElse(registry, host, { url, setting, claimed });
   const mayBeAway = isEstablished || wasClaimed;
   const store = lateStore(url, () => openObjectStore(url, config.store.connection));
   const ending = new AbortController();
@@ -209,6 +211,21 @@ function deviceOf(url: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Servers of one registry have one store: what rests there wakes on any of them. */
+async function requireNobodyElse(
+  registry: Registry,
+  { name }: HostIdentity,
+  { url, setting, claimed }: { url: string; setting: string; claimed: unknown },
+): Promise<void> {
+  const others = (await registry.hosts.list()).filter((one) => one.name !== name && one.token !== null);
+  if (others.length === 0) return;
+  throw new WinterdockError(
+    'conflict',
+    `The server does not start: ${setting} is ${url}, and the other servers of the registry (${others.map((one) => one.name).join(', ')}) have ${String(claimed)}. Nothing was changed.`,
+    { hint: 'Give all of them the same store.', extra: { start_refused: 'store_of_others' } },
+  );
 }
 
 function isStoreAway(error: unknown): boolean {

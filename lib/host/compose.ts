@@ -4,6 +4,7 @@ import { createAuth } from '../auth/auth.ts';
 import { cookieRules } from '../auth/cookies.ts';
 import { systemClock } from '../base/clock.ts';
 import { makeFolderNow } from '../base/effects.ts';
+import type { InstanceId } from '../base/ids.ts';
 import { createLogger } from '../base/log.ts';
 import { openSigner } from '../base/signing.ts';
 import { Bundles } from '../bundles/bundles.ts';
@@ -82,15 +83,10 @@ export async function createHost(options: HostOptions): Promise<Host> {
   await requireOwnRegistry({ ...places, drawers: localDrawers, ...(isAlone ? {} : { onlyOf: config.hostName }) });
   const keys = await requireOwnKeys(places);
   const sourceParser = new SourceParser();
-  const as = await openAsHost(driver, config, {
-    clock,
-    log,
-    isAlone,
-    sources: sourceParser,
-    tell,
-    onLost: options.onLost,
-  });
-  const { registry, host, keeper, registryTimes } = as;
+  const isAwakeHere = (id: InstanceId) => sandboxes.isAwakeHere(id);
+  const told = { tell, onLost: options.onLost };
+  const as = await openAsHost(driver, config, { clock, log, isAlone, sources: sourceParser, isAwakeHere, ...told });
+  const { registry, host, keeper, registryTimes, places } = as;
   const upgraded = await registry.storage.upgrade();
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
@@ -132,7 +128,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     pool,
     readers,
     drawers,
-    ...{ store: store.sandboxes, replica: store.replica, moments: store.moments },
+    ...{ store: store.sandboxes, replica: store.replica, moments: store.moments, elsewhere: as.elsewhere },
     failpoint,
     registryIsWhole,
   });
@@ -175,6 +171,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
   });
   const signer = openSigner(config.keysFolder);
   await keys.record(registry.facts, clock);
+  // One that began at the same moment may have recorded others.
+  if (!isAlone) await requireOwnKeys(places);
   const guard = createAddressPolicy(config.outgoingAllowed);
   const sealer = keys.sealer();
   const courier = new WebhookCourier({
@@ -370,7 +368,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     clock,
     log,
     registry,
-    ...{ pool, lease: as.lease },
+    ...{ pool, lease: as.lease, places },
     walls,
     ...{ sandboxes, load },
     scheduler,

@@ -13,6 +13,7 @@ import type { CopyStep } from '../copies/copies.ts';
 import type { LoadSampler } from '../health/load/load-sampler.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { HostLease } from '../hosts/host-lease.ts';
+import type { SandboxPlaces } from '../hosts/whereabouts.ts';
 import type { Dispatcher } from '../http/dispatch.ts';
 import type { ForgetStep } from '../jobs/tenant-forgetter.ts';
 import type { EventHub } from '../ledger/event-hub.ts';
@@ -44,6 +45,8 @@ export interface Host {
   readonly registry: Registry;
   /** In a registry that others reach too; null where nobody does. */
   readonly lease: HostLease | null;
+  /** Where sandboxes are, for requests that came here. */
+  readonly places: SandboxPlaces;
   readonly pool: InstancePool;
   readonly walls: Walls;
   readonly sandboxes: Sandboxes;

@@ -4,19 +4,24 @@
  */
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Clock } from '../base/clock.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
+import type { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { readOrMakeSecretFile } from '../base/secret-file.ts';
 import { newSigningKey, signerOf } from '../base/signing.ts';
 import type { RegistryTimes } from '../health/registry-times.ts';
-import { waitForFormerHosts } from '../hosts/former-host.ts';
+import { admitAlone, admitBeside } from '../hosts/admission.ts';
 import { fenceByLease } from '../hosts/host-fence.ts';
 import { HostLease } from '../hosts/host-lease.ts';
+import { HostWatch } from '../hosts/host-watch.ts';
+import { KnownPlaces, refusalOf } from '../hosts/sandbox-places.ts';
+import type { SandboxPlaces } from '../hosts/whereabouts.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
 import type { Registry } from '../registry/registry.ts';
 import { registryOfHost } from '../registry/registry-of-host.ts';
-import type { HostIdentity } from '../registry/types.ts';
+import type { HostIdentity, InstanceRow } from '../registry/types.ts';
 import { withAnswers } from '../registry/with-answers.ts';
 import type { ShippedRegistry } from '../replication/shipped-registry.ts';
 import { withCurrentPlans } from '../workbooks/current-plans.ts';
@@ -34,6 +39,10 @@ interface OpenedAsHost {
   host: HostIdentity;
   /** Null where the registry is a file, which nobody else reaches. */
   lease: HostLease | null;
+  /** Where sandboxes are; everything is here where nobody else uses the registry. */
+  places: SandboxPlaces;
+  /** The refusal of a sandbox that is another host's. */
+  elsewhere: (row: InstanceRow) => WinterdockError;
   /** Stops the workers that have it while this host may not act. */
   hold: WorkerHold;
   /** Says in the registry what this host is. To be called before it does anything. */
@@ -44,7 +53,8 @@ interface OpenedAsHost {
 
 /**
  * `isAlone`: no other host uses the registry, because it is locked. Where others reach it, one that has not handed it
- * back is waited for, which `tell` gets a sentence of.
+ * back is waited for, which `tell` gets a sentence of. Rejects with `conflict` when this server is not to be among its
+ * hosts (`lib/hosts/admission.ts`). `isAwakeHere`: whether a process of this host has a sandbox open.
  */
 export async function openAsHost(
   driver: RegistryDriver,
@@ -55,6 +65,7 @@ export async function openAsHost(
     isAlone,
     sources,
     tell,
+    isAwakeHere,
     onLost = () => undefined,
   }: {
     clock: Clock;
@@ -62,6 +73,7 @@ export async function openAsHost(
     isAlone: boolean;
     sources: SourceParser;
     tell: (line: string) => void;
+    isAwakeHere: (id: InstanceId) => boolean;
     onLost: ((why: Error) => void) | undefined;
   },
 ): Promise<OpenedAsHost> {
@@ -71,8 +83,13 @@ export async function openAsHost(
   const path = join(config.dataFolder, KEY_FILE);
   const hasOthers = config.registry.driver === 'postgres';
   const publicKey = hasOthers ? signerOf(readOrMakeSecretFile(path, newSigningKey), path).issuer : null;
-  if (isAlone && publicKey !== null) {
-    await waitForFormerHosts({ hosts: opened.hosts, publicKey, tell }).catch(async (error: unknown) => {
+  if (publicKey !== null) {
+    const { hosts, facts } = opened;
+    const admitted = (isAlone ? admitAlone : admitBeside)({
+      ...{ hosts, facts, name, publicKey, tell },
+      now: epochSeconds(clock),
+    });
+    await admitted.catch(async (error: unknown) => {
       await opened.close();
       throw error;
     });
@@ -83,7 +100,11 @@ export async function openAsHost(
   const { url, labels, leaseMs } = hostRow;
   const capacity = { active: config.maxActive, memoryBytes: config.memoryBytes };
   const said = { url, labels, capacity, version: packageJson.version };
-  const made = { registry, keeper, registryTimes, host, hold: new WorkerHold() };
+  const watch = isAlone || publicKey === null ? null : new HostWatch({ hosts: opened.hosts, leaseMs, log });
+  const row = (id: InstanceId) => registry.instances.get(id);
+  const places = new KnownPlaces({ self: host, watch, row, isAwakeHere });
+  const elsewhere = (row: InstanceRow) => refusalOf(places, row);
+  const made = { registry, keeper, registryTimes, host, places, elsewhere, hold: new WorkerHold() };
   if (publicKey === null) {
     const details = { ...said, leaseMs: null, token: null, publicKey };
     const begin = () => registry.hosts.describe(name, details);
@@ -92,6 +113,16 @@ export async function openAsHost(
   const details = { ...said, leaseMs, publicKey };
   const lease = new HostLease({ hosts: opened.hosts, name, details, clock, log });
   fenceByLease({ lease, workers: made.hold, log, onLost });
-  const begin = () => lease.start();
-  return { ...made, lease, begin, end: () => lease.stop() };
+  return {
+    ...made,
+    lease,
+    async begin() {
+      await lease.start();
+      await watch?.start();
+    },
+    async end() {
+      await watch?.stop();
+      await lease.stop();
+    },
+  };
 }

@@ -24,7 +24,7 @@ test('a copy that the store has forgotten is uploaded again, and leaves this dis
   const objects = await openObjectStore(pathToFileURL(bucket).href, connectionTo(''));
   let room = Number.POSITIVE_INFINITY;
   const copies = new StoredCopies({
-    ...{ objects, drawers: createDiskDrawers(dataFolder), registry: host.registry, host: { name: 'one' } },
+    ...{ objects, drawers: createDiskDrawers(dataFolder), registry: host.registry, host: { name: 'one', isAlone: true } },
     ...{ clock, log: createLogger('silent'), dataFolder, room: () => room, keptMs: 0 },
   });
   const stored = () => filesIn(bucket).filter((name) => /^drawers\/snapshot\/.*(?<!\.json)$/.test(name));
@@ -63,7 +63,7 @@ test('a copy that is being sent while its tenant is forgotten stays known, for i
     return objects.upload(name, ...given);
   };
   const copies = new StoredCopies({
-    ...{ drawers: createDiskDrawers(dataFolder), registry: host.registry, host: { name: 'one' } },
+    ...{ drawers: createDiskDrawers(dataFolder), registry: host.registry, host: { name: 'one', isAlone: true } },
     ...{ objects: { ...objects, upload: late }, clock, log: createLogger('silent'), dataFolder, room: () => 0 },
   });
   try {

@@ -32,7 +32,7 @@ export interface TenantOperations {
   patchTenant(caller: Caller, tenant: string, patch: TenantPatch): Promise<Tenant>;
   /**
    * Begins to forget a tenant when its name is in `confirm`; with `dry_run` says what that would do. Throws
-   * `not_found` for an unknown tenant, `conflict` while it is being forgotten.
+   * `not_found` for an unknown tenant, `conflict` while it is being forgotten, and where other hosts use the registry.
    */
   forgetTenant(
     caller: Caller,
@@ -48,7 +48,7 @@ export function tenantOperations(parts: {
   registry: Registry;
   clock: Clock;
   forgetter: Pick<TenantForgetter, 'begin'>;
-  config: Pick<Config, 'dataFolder' | 'store'>;
+  config: Pick<Config, 'dataFolder' | 'hostName' | 'store'>;
   store: TenantStore | null;
 }): TenantOperations {
   const { registry } = parts;
@@ -114,11 +114,26 @@ export function tenantOperations(parts: {
           extra: { errors: [{ path: 'confirm', message }] },
         });
       }
+      const others = (await registry.hosts.list()).filter(({ name }) => name !== parts.config.hostName);
+      if (others.length > 0) throw onDisksOfOthers(tenant, others);
       const id = await parts.forgetter.begin(tenant, auditContextOf(caller));
       const { backups, set_aside, store, registry_moments_end } = plan;
       return { started: { id, backups, set_aside, store, registry_moments_end } };
     },
   };
+}
+
+/** Only what is on this disk can be removed by this server. */
+function onDisksOfOthers(tenant: string, others: readonly { name: string }[]): WinterdockError {
+  const names = others.map(({ name }) => name);
+  return new WinterdockError(
+    'conflict',
+    `Files of the tenant "${tenant}" may be on the disks of other hosts: ${names.join(', ')}. Nothing of it was forgotten.`,
+    {
+      hint: 'Delete its sandboxes and snapshots; what is kept of them goes when one server has the registry for itself.',
+      extra: { hosts: names },
+    },
+  );
 }
 
 /** The row of a tenant that has nothing yet. */

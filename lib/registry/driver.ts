@@ -145,6 +145,15 @@ export interface RegistryDraft {
   discard(): Promise<void>;
 }
 
+/** How a registry is locked. */
+export interface RegistryUse {
+  /**
+   * Others that say so too may use it at the same time, and whoever does not keeps all of them out. Where only one
+   * server can have the registry it means nothing. Default: false.
+   */
+  isShared?: boolean;
+}
+
 /** Of everything here only `open`, `lock`, `draft`, `setAside` and `remove` change something. */
 export interface RegistryDriver {
   /** Names it for people: the path of its file, its address without a password, or `:memory:`. */
@@ -162,7 +171,7 @@ export interface RegistryDriver {
    */
   requireUsable(): Promise<void>;
   /** Throws as `lock` does when another has it locked, as far as that can be told without making anything. */
-  requireUnlocked(): Promise<void>;
+  requireUnlocked(use?: RegistryUse): Promise<void>;
   /**
    * Keeps a second server out, also one that comes to the same registry by another name. What `open` makes afterwards
    * is locked too. `dataFolder` is locked already: in it nobody makes a registry of the same name. Resolves with the
@@ -170,7 +179,7 @@ export interface RegistryDriver {
    * registry" when another holds it. `onLost` is called once when another has taken it over in spite of the lock:
    * nothing that this process writes is kept from then on.
    */
-  lock(dataFolder: string, onLost?: (why: Error) => void): Promise<() => Promise<void>>;
+  lock(dataFolder: string, onLost?: (why: Error) => void, use?: RegistryUse): Promise<() => Promise<void>>;
   /** Opens it; makes and migrates it. Throws the errors of its database. */
   open(options: RegistryOptions): Promise<Registry>;
   /** Opens one moment of an existing one that is not empty. Throws the errors of its database. */

@@ -48,7 +48,8 @@ export interface HostStore {
   /**
    * The term of the host of this name: a new one when it is new, or when the registry was restored since. `alone`: no
    * other host uses the registry (it is locked), so a name that another one had before is followed, and what was that
-   * host's is this one's. `nowMs` in epoch milliseconds.
+   * host's is this one's. Beside others only what is on a disk and nobody's is, of a registry without another host: it
+   * was restored here, or is from before there were hosts. `nowMs` in epoch milliseconds.
    */
   begin(name: string, nowMs: number, options: { alone: boolean }): Promise<number>;
   /** Records what a host that has begun says of itself. Writes nothing when the row says so already. */
@@ -59,6 +60,8 @@ export interface HostStore {
   giveBack(name: string, token: string): Promise<void>;
   /** All of them, by name. */
   list(): Promise<HostRecord[]>;
+  /** How many sandboxes each host has, awake or on its disk; those that have none are left out. In no order. */
+  owned(): Promise<{ host: string; sandboxes: number }[]>;
   /**
    * After a restore: no row is anybody's any more, and the next host to begin has a new term, which is later than
    * `after` too: that of a host which began after the moment that was restored.

@@ -9,6 +9,9 @@ import type { SecretKey } from './secrets.ts';
 import type { InstanceRow } from './types.ts';
 import type { WorkbookCondition, WorkbookRow } from './workbooks.ts';
 
+/** Another server, or a tool, has the registry. */
+export class RegistryInUse extends Error {}
+
 /** The id is or was in use. */
 export function idTaken(id: string, cause?: unknown): WinterdockError {
   return new WinterdockError('conflict', `The id "${id}" is taken.`, {

@@ -350,6 +350,7 @@ export const WRITE_RULES: WriteRules = {
     giveBack: REMOVES,
     endTerms: nothing,
     list: 'read',
+    owned: 'read',
   },
   maintenance: {
     ping: SETS,

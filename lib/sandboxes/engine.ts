@@ -119,6 +119,8 @@ export interface Engine {
    * not know, so no file counts as an orphan.
    */
   readonly registryIsWhole: () => boolean;
+  /** The refusal of a sandbox that is another host's, from a row that was read just now. */
+  readonly elsewhere: (row: InstanceRow) => WinterdockError;
   readonly admission: Admission;
   readonly cpuBudget: CpuBudget;
   /** Control groups for what gives way; null where there are none: then priorities share the processors. */
@@ -186,15 +188,24 @@ export function isOwn(engine: Pick<Engine, 'host'>, { ownerHost }: Pick<Instance
   return ownerHost === null || ownerHost === engine.host.name;
 }
 
-/** `requireInstance` of a sandbox that this host may move, call and read. Throws `conflict` for one of another host. */
+/**
+ * `requireInstance` of a sandbox that this host may move, call and read. Throws `conflict` for one of another host, and
+ * `unreachable` when that one is dead.
+ */
 export async function requireOwnInstance(
-  engine: Pick<Engine, 'registry' | 'host'>,
+  engine: Pick<Engine, 'registry' | 'host' | 'elsewhere'>,
   id: InstanceId,
 ): Promise<InstanceRow> {
   const row = await requireInstance(engine, id);
   if (isOwn(engine, row)) return row;
-  throw new WinterdockError('conflict', `The sandbox "${id}" is on the host "${row.ownerHost}".`, {
+  throw engine.elsewhere(row);
+}
+
+/** The refusal of a sandbox whose host lives. */
+export function onAnotherHost({ id, ownerHost }: Pick<InstanceRow, 'id' | 'ownerHost'>): WinterdockError {
+  return new WinterdockError('conflict', `The sandbox "${id}" is on the host "${ownerHost}".`, {
     hint: 'Ask that host, or wait until it has let the sandbox go.',
+    extra: { host: ownerHost },
   });
 }
 

@@ -27,7 +27,7 @@ import { correctFutureActivity } from './clock-jumps.ts';
 import { callWorkbook } from './component-calls.ts';
 import { ComponentRecords } from './component-records.ts';
 import { ComponentRequests } from './component-requests.ts';
-import { type Engine, livePath, now, requireOwnInstance } from './engine.ts';
+import { type Engine, livePath, now, onAnotherHost, requireOwnInstance } from './engine.ts';
 import { copyQueue } from './files/copy-queue.ts';
 import { PREFETCH_SECONDS, type PrefetchDeadlines, prefetch } from './files/prefetch.ts';
 import { copyRaw } from './files/raw-copy.ts';
@@ -76,6 +76,8 @@ export interface SandboxesOptions {
   replica?: ReplicaOfFiles | null;
   /** The moments of the replica. Default: there is none. */
   moments?: MomentSource | null;
+  /** The refusal of a sandbox that is another host's. Default: it names that one. */
+  elsewhere?: (row: InstanceRow) => WinterdockError;
   /** Called at each failpoint, for fault injection. */
   failpoint?: (step: Failpoint) => void;
   /** Whether the registry is the one that was signed; default: yes. */
@@ -126,6 +128,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     get store() {
       return below;
     },
+    elsewhere: options.elsewhere ?? onAnotherHost,
     roomMutex: new Mutex(),
     failpoint: options.failpoint ?? (() => {}),
     registryIsWhole: options.registryIsWhole ?? (() => true),
@@ -251,6 +254,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       upload: below?.uploadOf(row) ?? 'none',
       replica: tellReplica(engine, row.id, (replica) => replica.describe(row)) ?? NOT_REPLICATED,
     }),
+    isAwakeHere: (id) => (runtimes.peek(id)?.process ?? null) !== null,
     get attachedIds() {
       return runtimes.values().flatMap(({ id, attached }) => (attached > 0 ? [id] : []));
     },

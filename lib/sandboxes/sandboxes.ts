@@ -309,6 +309,8 @@ export interface Sandboxes {
   /** Detaches a terminal; the idle clock starts then. An attachment that has ended already changes nothing. */
   detach(id: InstanceId, attachment: string): void;
   live(row: InstanceRow): LiveStatus;
+  /** Whether a process of this host has it open. */
+  isAwakeHere(id: InstanceId): boolean;
   /** The sandboxes that a terminal shows. */
   readonly attachedIds: readonly InstanceId[];
   /** The sandboxes whose process is paused in memory. */

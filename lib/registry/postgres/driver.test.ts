@@ -166,6 +166,56 @@ describe.skipIf(!HAS_POSTGRES)('with a PostgreSQL server', () => {
       await unlock();
     });
 
+    test('is used by several that share it, and alone by nobody meanwhile', async () => {
+      const shared = { isShared: true };
+      const both = [reach(), reach()] as const;
+      const unlocks = await Promise.all(both.map((driver) => driver.lock(folder, undefined, shared)));
+      const registries = await Promise.all(both.map((driver) => open(driver)));
+      for (const registry of registries) await registry.ledger.append([entry()]);
+      for (const registry of registries) expect(await registry.ledger.lastSeq()).toBe(2);
+      await reach().requireUnlocked(shared);
+      await expect(reach().requireUnlocked()).rejects.toThrow('Another Winterdock uses the registry');
+      await expect(reach().lock(folder)).rejects.toThrow('Another Winterdock uses the registry');
+      await unlocks[0]?.();
+      await expect(reach().lock(folder)).rejects.toThrow('Another Winterdock uses the registry');
+      for (const registry of registries) await registry.close();
+      await unlocks[1]?.();
+      const unlock = await reach().lock(folder);
+      await expect(reach().requireUnlocked(shared)).rejects.toThrow('and lets no other in');
+      await expect(reach().lock(folder, undefined, shared)).rejects.toThrow('and lets no other in');
+      await unlock();
+      await (await reach().lock(folder, undefined, shared))();
+    });
+
+    test('that is shared gets nothing more of whom was cut off while another had it alone', async () => {
+      const shared = { isShared: true };
+      const driver = reach();
+      const { promise: told, resolve: onLost } = Promise.withResolvers<Error>();
+      const unlock = await driver.lock(folder, onLost, shared);
+      const registry = await open(driver);
+      await registry.ledger.append([entry()]);
+      const append = () => registry.ledger.append([entry()]).then(() => 'written', (error: { code: string }) => error.code);
+      await administer(`alter database ${database} allow_connections false`);
+      await administer(END_LOCK);
+      await expect.poll(append).toBe('registry_unavailable');
+      await administer(`alter database ${database} allow_connections true`);
+      // It shares the registry again where nobody had it alone.
+      await expect.poll(append).toBe('written');
+      await ask(`update winterdock.registry_holder set token = 'of one that had it alone'`);
+      expect(await append()).toBe('registry_unavailable');
+      // Others that share it from now on have another word than the first.
+      const next = reach();
+      const unlockNext = await next.lock(folder, undefined, shared);
+      const registryOfNext = await open(next);
+      await registryOfNext.ledger.append([entry()]);
+      expect(await append()).toBe('registry_unavailable');
+      await administer(END_LOCK);
+      expect((await told).message).toContain('Another Winterdock uses the registry');
+      for (const one of [registry, registryOfNext]) await one.close();
+      await unlock();
+      await unlockNext();
+    });
+
     test('a database that is away, is not there or is of something else is named without its password', async () => {
       const server = await addressOf(database);
       const of = (change: Partial<typeof server>) =>

@@ -8,7 +8,14 @@ import type { Sql } from 'postgres';
 import { copyFile, makeFolder, unlinkFile } from '../../base/effects.ts';
 import { messageOf, WinterdockError } from '../../base/errors.ts';
 import type { RegistryAddress } from '../../base/registry-url.ts';
-import type { RegistryDraft, RegistryDriver, RegistryMoment, RegistryOptions, RegistryPresence } from '../driver.ts';
+import type {
+  RegistryDraft,
+  RegistryDriver,
+  RegistryMoment,
+  RegistryOptions,
+  RegistryPresence,
+  RegistryUse,
+} from '../driver.ts';
 import type { LedgerView } from '../ledger.ts';
 import type { Registry } from '../registry.ts';
 import { knownMigrations } from '../sqlite/migrate.ts';
@@ -90,12 +97,17 @@ class PostgresDriver implements RegistryDriver {
     });
   }
 
-  async requireUnlocked(): Promise<void> {
-    if (await this.#with(isLockedNow)) throw isLocked(this.name);
+  async requireUnlocked(use: RegistryUse = {}): Promise<void> {
+    if (await this.#with((sql) => isLockedNow(sql, use))) throw isLocked(this.name, use.isShared);
   }
 
-  async lock(_dataFolder: string, onLost: (why: Error) => void = () => undefined): Promise<() => Promise<void>> {
-    const lock = await RegistryLock.take({ address: this.#address.server, name: this.name, onLost }).catch((error) => {
+  async lock(
+    _dataFolder: string,
+    onLost: (why: Error) => void = () => undefined,
+    { isShared = false }: RegistryUse = {},
+  ): Promise<() => Promise<void>> {
+    const options = { address: this.#address.server, name: this.name, isShared, onLost };
+    const lock = await RegistryLock.take(options).catch((error) => {
       throw this.#explained(error);
     });
     this.#lock = lock;
@@ -111,7 +123,7 @@ class PostgresDriver implements RegistryDriver {
 
   async #openIn(schema: string, options: RegistryOptions, lock: RegistryLock | null): Promise<Registry> {
     await this.#with(async (sql) => {
-      await migrate(sql, schema);
+      await migrate(sql, schema, undefined, lock === null ? undefined : (work) => lock.alone(work));
       await lock?.note(sql);
     }, schema);
     const { server, connections } = this.#address;

@@ -1,26 +1,32 @@
 /** The hosts of this registry, and their terms. */
 import { type HostStore, saysAlready } from '../hosts.ts';
-import { hostOf, hostStatements, NOBODY } from '../statements/hosts.ts';
+import { hostOf, hostStatements, NOBODY, shareOf } from '../statements/hosts.ts';
 import type { PostgresDatabase } from './database.ts';
 
 const FIRST = 1;
 
 export function openHosts(database: PostgresDatabase): HostStore {
-  const { all, list, describe, renew, giveBack, insert, removeOthers, takeOver, disown } =
+  const { all, list, describe, renew, giveBack, insert, removeOthers, takeOver, adopt, owned, disown } =
     database.with(hostStatements);
   return {
     async begin(host, nowMs, { alone }) {
-      const known = await all().all();
-      const [newest] = known;
-      const own = known.find((one) => one.name === host);
+      const before = await all().all();
       // Nothing to write at most starts.
-      if (own !== undefined && (!alone || known.length === 1)) return own.term;
+      const own = before.find((one) => one.name === host);
+      if (own !== undefined && alone === (before.length === 1)) return own.term;
       return await database.write(async () => {
-        const next = newest?.name === NOBODY ? newest.term : (newest?.term ?? 0) + FIRST;
-        await insert().run({ name: host, term: next, sinceMs: nowMs });
-        if (alone || newest?.name === NOBODY) await removeOthers().run({ name: host });
+        // Two that begin at the same time have terms of their own.
+        const known = await all().all();
+        const [newest] = known;
+        let term = alone && known.length > 1 ? undefined : known.find((one) => one.name === host)?.term;
+        if (term === undefined) {
+          term = newest?.name === NOBODY ? newest.term : (newest?.term ?? 0) + FIRST;
+          await insert().run({ name: host, term, sinceMs: nowMs });
+          if (alone || newest?.name === NOBODY) await removeOthers().run({ name: host });
+        }
         if (alone) await takeOver().run({ name: host });
-        return next;
+        else if (known.every(({ name }) => name === host || name === NOBODY)) await adopt().run({ ownerHost: host, ownerTerm: term });
+        return term;
       });
     },
     async describe(name, details) {
@@ -32,6 +38,7 @@ export function openHosts(database: PostgresDatabase): HostStore {
     renew: async (name, token, renewedMs) => (await renew().run({ name, token, one: 1, renewedMs })).changes === 1,
     giveBack: async (name, token) => void (await giveBack().run({ name, token })),
     list: async () => (await list().all()).map(hostOf),
+    owned: async () => (await owned().all()).map(shareOf),
     async endTerms(nowMs, after = FIRST) {
       await database.write(async () => {
         // Without a row it had its first term before.

@@ -14,6 +14,7 @@ import { addressOf, administer } from '../testing/postgres-driver.ts';
 import { HAS_POSTGRES } from '../testing/postgres-server.ts';
 import { connect } from './connect.ts';
 import { type KnownSteps, migrate, stepsOf } from './migrate.ts';
+import { RegistryLock } from './registry-lock.ts';
 
 /** As a later version has them: it adds a column and a table, and then takes a column away. */
 const EXPANDED: KnownSteps = {
@@ -96,6 +97,24 @@ describe.skipIf(!HAS_POSTGRES)('a registry on Postgres that another version has 
     await expect(driver.readLedger()).rejects.toMatchObject(refused);
     // Nothing of it was changed by the attempts.
     expect(await stepsOf(sql)).toMatchObject({ count: CONTRACTED.steps.length });
+  });
+
+  test('is contracted by nobody who shares it while others use it, and expanded meanwhile', async () => {
+    await migrate(sql);
+    const options = { address: await addressOf(database), name: 'shared', isShared: true, onLost: () => undefined };
+    const [own, other] = [await RegistryLock.take(options), await RegistryLock.take(options)];
+    const alone = (work: () => Promise<void>) => own.alone(work);
+    await migrate(sql, undefined, EXPANDED, alone);
+    await expect(migrate(sql, undefined, CONTRACTED, alone)).rejects.toMatchObject({
+      code: 'conflict',
+      extra: { start_refused: 'others_use_it' },
+    });
+    expect(await stepsOf(sql)).toEqual({ count: EXPANDED.steps.length, contracted: 0 });
+    await other.release();
+    await expect.poll(() => migrate(sql, undefined, CONTRACTED, alone).then(() => 'done', () => 'refused')).toBe('done');
+    // It is shared again.
+    await (await RegistryLock.take(options)).release();
+    await own.release();
   });
 
   test('of a version before is brought forward once, however many begin to at the same moment', async () => {

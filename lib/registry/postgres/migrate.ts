@@ -40,16 +40,37 @@ export async function stepsOf(sql: Pick<Sql, 'unsafe'>, schema = SCHEMA): Promis
   return { count: Number(count), contracted: Number(contracted) };
 }
 
+/** Runs work while nobody else uses the registry. */
+type Alone = (work: () => Promise<void>) => Promise<void>;
+
 /**
  * Makes all steps that are missing in the schema that `sql` looks for names in, or none. Rejects with `conflict` for a
- * registry that a newer version has contracted. `known`: for tests.
+ * registry that a newer version has contracted. `known`: for tests. `alone`: for a registry that others may use, of
+ * which a step that contracts takes away what they need.
  */
-export async function migrate(sql: Sql, schema = SCHEMA, known = KNOWN): Promise<void> {
+export async function migrate(
+  sql: Sql,
+  schema = SCHEMA,
+  known = KNOWN,
+  alone: Alone = (work) => work(),
+): Promise<void> {
   const isWhole = (made: MadeSteps | null) => {
     requireKnown(made, known);
     return (made?.count ?? 0) >= known.steps.length;
   };
-  if (isWhole(await stepsOf(sql, schema))) return;
+  const made = await stepsOf(sql, schema);
+  if (isWhole(made)) return;
+  const contracts = made !== null && [...known.contracting].some((step) => step > made.count);
+  const make = () => makeSteps(sql, schema, known, isWhole);
+  await (contracts ? alone(make) : make());
+}
+
+async function makeSteps(
+  sql: Sql,
+  schema: string,
+  known: KnownSteps,
+  isWhole: (made: MadeSteps | null) => boolean,
+): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction.unsafe(`select pg_advisory_xact_lock(${MAKERS})`);
     const made = await stepsOf(transaction as unknown as Sql, schema);

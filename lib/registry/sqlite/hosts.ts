@@ -1,26 +1,33 @@
 /** The hosts of this registry, and their terms. */
 import { type HostStore, saysAlready } from '../hosts.ts';
-import { hostOf, hostStatements, NOBODY } from '../statements/hosts.ts';
+import { hostOf, hostStatements, NOBODY, shareOf } from '../statements/hosts.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { SyncMethods } from './to-async.ts';
 
 const FIRST = 1;
 
 export function openHosts(database: RegistryDatabase): SyncMethods<HostStore> {
-  const { all, list, describe, renew, giveBack, insert, removeOthers, takeOver, disown } = hostStatements(database);
+  const { all, list, describe, renew, giveBack, insert, removeOthers, takeOver, adopt, owned, disown } =
+    hostStatements(database);
   return {
     begin(host, nowMs, { alone }) {
-      const known = all().all();
-      const [newest] = known;
-      const own = known.find((one) => one.name === host);
+      const before = all().all();
       // Nothing to write at most starts.
-      if (own !== undefined && (!alone || known.length === 1)) return own.term;
+      const own = before.find((one) => one.name === host);
+      if (own !== undefined && alone === (before.length === 1)) return own.term;
       return database.write(() => {
-        const next = newest?.name === NOBODY ? newest.term : (newest?.term ?? 0) + FIRST;
-        insert().run({ name: host, term: next, sinceMs: nowMs });
-        if (alone || newest?.name === NOBODY) removeOthers().run({ name: host });
+        // Two that begin at the same time have terms of their own.
+        const known = all().all();
+        const [newest] = known;
+        let term = alone && known.length > 1 ? undefined : known.find((one) => one.name === host)?.term;
+        if (term === undefined) {
+          term = newest?.name === NOBODY ? newest.term : (newest?.term ?? 0) + FIRST;
+          insert().run({ name: host, term, sinceMs: nowMs });
+          if (alone || newest?.name === NOBODY) removeOthers().run({ name: host });
+        }
         if (alone) takeOver().run({ name: host });
-        return next;
+        else if (known.every(({ name }) => name === host || name === NOBODY)) adopt().run({ ownerHost: host, ownerTerm: term });
+        return term;
       });
     },
     describe(name, details) {
@@ -34,6 +41,7 @@ export function openHosts(database: RegistryDatabase): SyncMethods<HostStore> {
       database.writeWithoutSync(() => renew().run({ name, token, one: 1, renewedMs }).changes === 1),
     giveBack: (name, token) => database.writeWithoutSync(() => void giveBack().run({ name, token })),
     list: () => list().all().map(hostOf),
+    owned: () => owned().all().map(shareOf),
     endTerms(nowMs, after = FIRST) {
       database.write(() => {
         // Without a row it had its first term before.

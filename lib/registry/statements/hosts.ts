@@ -1,5 +1,5 @@
 /** Statements over hosts and their terms. */
-import { and, asc, desc, eq, isNotNull, ne, placeholder } from '../../../db/drizzle.ts';
+import { and, asc, count, desc, eq, isNotNull, isNull, like, ne, not, placeholder } from '../../../db/drizzle.ts';
 import { hosts, instances } from '../../../db/schema.ts';
 import type { HostRecord } from '../hosts.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
@@ -8,6 +8,8 @@ import type { StatementMaker } from './statements.ts';
 
 /** The name in the row of a term that nobody has begun. */
 export const NOBODY = '';
+/** What a path begins with that names no file on the disk of one host alone (lib/registry/owner.ts). */
+const ELSEWHERE = ['cloud:', 'snapshots/', 'blueprints/'];
 
 export function hostStatements(database: StatementMaker) {
   const { name, term, sinceMs, url, capacity, version, labels, renewals, leaseMs, token, publicKey } = hosts;
@@ -53,6 +55,29 @@ export function hostStatements(database: StatementMaker) {
       .where(and(isNotNull(instances.ownerHost), ne(instances.ownerHost, placeholder('name'))))
       .prepare(),
   );
+  const adopt = database.statement((queries) =>
+    queries
+      .update(instances)
+      .set(boundColumns({ ownerHost: instances.ownerHost, ownerTerm: instances.ownerTerm }))
+      .where(
+        and(
+          isNull(instances.ownerHost),
+          ne(instances.state, 'deleted').inlineParams(),
+          isNotNull(instances.vfsPath),
+          ne(instances.vfsPath, ':memory:').inlineParams(),
+          ...ELSEWHERE.map((prefix) => not(like(instances.vfsPath, `${prefix}%`).inlineParams())),
+        ),
+      )
+      .prepare(),
+  );
+  const owned = database.statement((queries) =>
+    queries
+      .select({ host: instances.ownerHost, sandboxes: count() })
+      .from(instances)
+      .where(isNotNull(instances.ownerHost))
+      .groupBy(instances.ownerHost)
+      .prepare(),
+  );
   const disown = database.statement((queries) =>
     queries
       .update(instances)
@@ -69,6 +94,8 @@ export function hostStatements(database: StatementMaker) {
     insert,
     removeOthers,
     takeOver,
+    adopt,
+    owned,
     disown,
   };
 }
@@ -76,4 +103,9 @@ export function hostStatements(database: StatementMaker) {
 /** A row as a host. */
 export function hostOf({ draining, ...row }: typeof hosts.$inferSelect): HostRecord {
   return { ...row, isDraining: draining === 1 };
+}
+
+/** How many sandboxes a host has. */
+export function shareOf({ host, sandboxes }: { host: string | null; sandboxes: number }) {
+  return { host: host ?? NOBODY, sandboxes: Number(sandboxes) };
 }

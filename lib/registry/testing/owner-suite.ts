@@ -140,6 +140,49 @@ export function ownerSuite(driver: RegistryUnderTest): void {
     expect([await beside('two'), await beside('one')]).toEqual([4, 5]);
   });
 
+  test('how many sandboxes a host has is counted, of those that are somebody’s', async () => {
+    for (const [id, owner] of [
+      ['a', ONE],
+      ['b', ONE],
+      ['c', { host: 'two', term: 2, token: 'of two' }],
+    ] as const) {
+      const row = await makeInstance(registry, id, 'suspended');
+      await registry.instances.begin(id, intent(row), { owner });
+    }
+    await makeInstance(registry, 'nobodys');
+    expect((await registry.hosts.owned()).toSorted((a, b) => a.host.localeCompare(b.host))).toEqual([
+      { host: 'one', sandboxes: 2 },
+      { host: 'two', sandboxes: 1 },
+    ]);
+  });
+
+  test('what is on a disk and nobody’s is that of the first host that begins beside others, and of no later one', async () => {
+    const beside = (name: string) => registry.hosts.begin(name, START * 1000, { alone: false });
+    for (const id of ['a', 'b']) await makeInstance(registry, id, 'suspended');
+    await makeInstance(registry, 'without-file');
+    await registry.hosts.endTerms(START * 1000);
+    expect([await ownerOf('a'), await ownerOf('without-file')]).toEqual([
+      [null, null, null],
+      [null, null, null],
+    ]);
+    expect([await beside('one'), await beside('two')]).toEqual([2, 3]);
+    expect([await ownerOf('a'), await ownerOf('b'), await ownerOf('without-file')]).toEqual([
+      ['one', 2, null],
+      ['one', 2, null],
+      [null, null, null],
+    ]);
+  });
+
+  test('hosts that begin at the same time have terms of their own', async () => {
+    const names = ['one', 'two', 'three', 'four'];
+    const terms = await Promise.all(names.map((name) => registry.hosts.begin(name, START * 1000, { alone: false })));
+    expect(terms.toSorted()).toEqual([1, 2, 3, 4]);
+    await registry.hosts.endTerms(START * 1000);
+    const again = await Promise.all(names.map((name) => registry.hosts.begin(name, START * 1000, { alone: false })));
+    expect(again.toSorted()).toEqual([5, 6, 7, 8]);
+    expect((await registry.hosts.list()).map(({ name }) => name)).toEqual(names.toSorted());
+  });
+
   test('a term after a restore is later than every term that is known of elsewhere', async () => {
     const alone = () => registry.hosts.begin('one', START * 1000, { alone: true });
     await alone();

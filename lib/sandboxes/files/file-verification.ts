@@ -219,11 +219,13 @@ function readForOpening(
  * hashed once while its stat stays the same, in this process. Throws `missing_file` or `corrupt`.
  */
 export async function verifySharedCopy(
-  engine: VerificationContext,
+  engine: VerificationContext & Pick<Engine, 'host'>,
   row: RecordedRow,
   file: RestingFile,
 ): Promise<void> {
-  const stamp = await requireFile(row, file);
+  const found = await stampAt(file);
+  if (found === null && !engine.host.isAlone) throw notStoredYet(`what "${row.id}" is made from`);
+  const stamp = found ?? (await requireFile(row, file));
   const { sha256 } = await checkOnce(engine, file, stamp);
   if (!mayBeSameBytes(row.file, sha256))
     throw corruptFileError(row, 'what it is made from has not the bytes that were kept');
@@ -245,6 +247,14 @@ export async function verifyForMoving(
 export async function stampAt(file: RestingFile): Promise<FileStamp | null> {
   const stat = await file.stat();
   return stat === null ? null : stampFrom(stat);
+}
+
+/** The copy that is neither here nor in the store: the host that made it has it, and uploads it. */
+export function notStoredYet(what: string): WinterdockError {
+  return new WinterdockError('storage_unavailable', `The file of ${what} is not in the object store yet.`, {
+    hint: 'The host that made it uploads it. Try again.',
+    retryAfterSeconds: 5,
+  });
 }
 
 async function requireFile(row: RecordedRow, file: RestingFile): Promise<FileStamp> {

@@ -1,0 +1,263 @@
+/** Two servers, each with a disk of its own, on one registry on Postgres and one object store. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { run } from '../backup/testing/server-content.ts';
+import type { HostAnswer } from '../contract/schema/hosts.ts';
+import type { Instance } from '../contract/schema.ts';
+import { connect } from '../registry/postgres/connect.ts';
+import { administer, newDatabase } from '../registry/testing/postgres-driver.ts';
+import { HAS_POSTGRES } from '../registry/testing/postgres-server.ts';
+import { caller } from '../testing/call.ts';
+import { type ServerProcess, spawnServer } from '../testing/process.ts';
+
+const DATABASE = 'several_servers';
+const LEASE_MS = 3000;
+const WAIT = { timeout: 120_000, interval: 100 };
+/** What was given by other servers may be remembered so long. */
+const REMEMBERED_MS = 1000;
+
+interface Answer {
+  code: string;
+  detail: string;
+  host: string;
+  last_seen: number | null;
+  recovery_point: number | null;
+  stdout: string;
+}
+
+describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
+  let root: string;
+  let address: Awaited<ReturnType<typeof newDatabase>>;
+  let servers: ServerProcess[] = [];
+
+  beforeEach(async () => {
+    root = mkdtempSync(join(tmpdir(), 'winterdock-several-'));
+    address = await newDatabase(DATABASE);
+  });
+  afterEach(async () => {
+    for (const server of servers) await server.end('SIGKILL');
+    servers = [];
+    await administer(`drop database if exists ${DATABASE} with (force)`);
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  const settingsOf = (name: string) => ({
+    WB_REGISTRY: `postgres://${address.user}@127.0.0.1:${address.hosts[0]?.port}/${DATABASE}`,
+    WB_KEYS: join(root, 'keys'),
+    WB_HOST_NAME: name,
+    WB_HOST_URL: `http://${name}.internal:3000`,
+    WB_HOST_LEASE_MS: String(LEASE_MS),
+    WB_COLD_URL: pathToFileURL(join(root, 'store')).href,
+  });
+  async function start(name: string, own: Record<string, string | undefined> = {}, folder = name) {
+    const settings = Object.entries({ ...settingsOf(name), ...own }).filter(([, value]) => value !== undefined);
+    const server = await spawnServer({
+      folder: join(root, folder),
+      settings: Object.fromEntries(settings) as Record<string, string>,
+    });
+    servers.push(server);
+    return server;
+  }
+  /** What a start says that is refused. */
+  const refusal = (name: string, own: Record<string, string | undefined> = {}, folder = name): Promise<string> =>
+    start(name, own, folder).then(
+      () => expect.unreachable(),
+      (error: Error) => error.message,
+    );
+
+  const exec = (server: ServerProcess, id: string, command: string) =>
+    server.call<Answer>('POST', `/api/instances/${id}/exec`, { command });
+  const output = async (server: ServerProcess, id: string, command: string) => {
+    const { status, json } = await exec(server, id, command);
+    return status === 200 ? json.stdout.trim() : `${status} ${json.code}`;
+  };
+  const create = async (server: ServerProcess, id: string, kept = id) => {
+    expect((await server.call('POST', '/api/instances', { id, tenant: 'acme' })).status).toBe(201);
+    expect(await output(server, id, `echo ${kept} > kept; cat kept`)).toBe(kept);
+  };
+  const freeze = async (server: ServerProcess, id: string) =>
+    expect((await server.call('POST', `/api/instances/${id}/freeze`)).status).toBe(200);
+  const shown = async (server: ServerProcess, id: string) =>
+    (await server.call<Instance>('GET', `/api/instances/${id}`)).json;
+
+  /** Rows of the registry's instances: id, and the host that has it. */
+  async function owners(): Promise<Record<string, string | null>> {
+    const sql = await connect(address);
+    const rows = (await sql.unsafe('select id, owner_host from winterdock.instances order by id').values()) as unknown as [
+      string,
+      string | null,
+    ][];
+    await sql.end();
+    return Object.fromEntries(rows);
+  }
+
+  test('a server that lacks what several need has the registry for itself, and is refused beside others by what it lacks', async () => {
+    const one = await start('one');
+    const lacking: [Record<string, string | undefined>, string][] = [
+      [{ WB_HOST_URL: undefined }, 'this one needs WB_HOST_URL, the address at which the other servers reach it (docs'],
+      [{ WB_COLD_URL: undefined }, 'this one needs WB_COLD_URL, the object store that all of them have (docs'],
+      [{ WB_REPLICA_URL: pathToFileURL(join(root, 'replica')).href }, 'this one needs WB_REPLICA_URL to be unset'],
+    ];
+    for (const [without, needs] of lacking) {
+      const said = await refusal('two', without);
+      expect(said).toContain('Another Winterdock uses the registry');
+      expect(said).toContain(needs);
+    }
+    expect(await refusal('two', { WB_KEYS: join(root, 'other-keys') })).toContain('its keys are not those of the registry');
+    const others = await refusal('two', { WB_COLD_URL: pathToFileURL(join(root, 'another-store')).href });
+    expect(others).toContain('the other servers of the registry (one) have file://');
+    expect(await refusal('one', {}, 'two')).toContain('Another server has the name one in this registry, and lives.');
+    expect((await one.call<HostAnswer[]>('GET', '/api/hosts')).json.map(({ name }) => name)).toEqual(['one']);
+    await one.end();
+
+    const alone = await start('one', { WB_HOST_URL: undefined });
+    const kept = await refusal('two');
+    expect(kept).toContain(', and lets no other in.');
+    expect(kept).toContain('This server would share it');
+    await alone.end();
+    // The folder of a host is not another host's.
+    expect(await refusal('renamed', {}, 'one')).toContain('This data folder is that of the host one');
+  });
+
+  test('each has the sandboxes that it has, and what rests in the store is the one’s that is asked', async () => {
+    const [one, two] = [await start('one'), await start('two')];
+    await create(one, 'a');
+    await create(two, 'b');
+    await create(one, 'resting');
+    await freeze(one, 'resting');
+    expect(await owners()).toEqual({ a: 'one', b: 'two', resting: null });
+    const hosts = (await one.call<HostAnswer[]>('GET', '/api/hosts')).json;
+    expect(hosts.map(({ name, self, term, held }) => [name, self, term, held])).toEqual([
+      ['one', true, 1, true],
+      ['two', false, 2, true],
+    ]);
+    // Either shows all, and refuses what the other has, by its name.
+    for (const [server, id, host] of [
+      [one, 'b', 'two'],
+      [two, 'a', 'one'],
+    ] as const) {
+      expect(await shown(server, id)).toMatchObject({ id, state: 'active' });
+      for (const [method, path, body] of [
+        ['POST', 'exec', { command: 'cat kept' }],
+        ['GET', 'volumes/workspace/kept', undefined],
+        ['PUT', 'volumes/workspace/kept', 'other'],
+        ['POST', 'suspend', {}],
+        ['DELETE', '', undefined],
+      ] as const) {
+        const { status, json } = await server.call<Answer>(method, `/api/instances/${id}/${path}`.replace(/\/$/, ''), body);
+        expect([method, path, status, json]).toMatchObject([method, path, 409, { code: 'conflict', host }]);
+      }
+      expect(await owners()).toEqual({ a: 'one', b: 'two', resting: null });
+    }
+    expect(await output(one, 'a', 'cat kept')).toBe('a');
+    expect(await output(two, 'b', 'cat kept')).toBe('b');
+
+    expect(await output(two, 'resting', 'echo more >> kept; cat kept')).toBe('resting\nmore');
+    expect(await owners()).toMatchObject({ resting: 'two' });
+    expect((await exec(one, 'resting', 'cat kept')).json).toMatchObject({ code: 'conflict', host: 'two' });
+    await freeze(two, 'resting');
+    // The first has an older copy of it on its disk.
+    expect(await output(one, 'resting', 'cat kept')).toBe('resting\nmore');
+    expect(await owners()).toMatchObject({ resting: 'one' });
+  });
+
+  test('of both asked at the same time one has it, whenever it rests in the store, and no write is lost', async () => {
+    const both = [await start('one'), await start('two')] as const;
+    await create(both[0], 'a', '0');
+    let written = 0;
+    const woken = new Set<number>();
+    for (let round = 0; round < 6; round += 1) {
+      await freeze(both[woken.size === 0 ? 0 : ((await owners()).a === 'one' ? 0 : 1)] ?? both[0], 'a');
+      expect(await owners()).toEqual({ a: null });
+      const command = 'n=$(cat kept); echo $((n + 1)) > kept';
+      const answers = await Promise.all(both.map((server) => exec(server, 'a', command)));
+      const done = answers.flatMap(({ status }, at) => (status === 200 ? [at] : []));
+      // What is refused was not done.
+      for (const { status, json } of answers) if (status !== 200) expect([status, json.code]).toEqual([409, 'conflict']);
+      expect(done).toHaveLength(1);
+      written += done.length;
+      const [at = 0] = done;
+      woken.add(at);
+      expect(await owners()).toEqual({ a: at === 0 ? 'one' : 'two' });
+      expect(await output(both[at] ?? both[0], 'a', 'cat kept')).toBe(String(written));
+    }
+  });
+
+  test('what a host has that was killed cannot be reached until it is back, and what is in the store wakes elsewhere', async () => {
+    const [one, two] = [await start('one'), await start('two')];
+    for (const id of ['awake', 'asleep', 'frozen', 'older']) await create(one, id);
+    expect((await one.call('POST', '/api/instances/asleep/suspend')).status).toBe(200);
+    await freeze(one, 'frozen');
+    await freeze(one, 'older');
+    expect(await output(one, 'older', 'echo newer > kept; cat kept')).toBe('newer');
+    await create(two, 'own');
+    const here = { asleep: 'one', awake: 'one', older: 'one', own: 'two' };
+    expect(await owners()).toEqual({ ...here, frozen: null });
+    await one.end('SIGKILL');
+
+    // At once: nobody has it.
+    expect(await output(two, 'frozen', 'cat kept')).toBe('frozen');
+    for (const id of ['awake', 'asleep', 'older']) {
+      await expect.poll(async () => (await exec(two, id, 'cat kept')).json, WAIT).toMatchObject({ code: 'unreachable', host: 'one' });
+      const { status, json } = await two.call<Answer>('GET', `/api/instances/${id}/volumes/workspace/kept`);
+      expect(status).toBe(409);
+      expect(json.last_seen).toBeGreaterThan(Date.now() / 1000 - 600);
+      expect(json.recovery_point === null).toBe(id !== 'older');
+      expect(json.detail).toContain('is on the host "one", which does not answer');
+      expect(await shown(two, id)).toMatchObject({ id, state: id === 'asleep' ? 'suspended' : 'active' });
+    }
+    expect(await owners()).toEqual({ ...here, frozen: 'two' });
+    expect(await output(two, 'own', 'cat kept')).toBe('own');
+
+    const again = await start('one');
+    for (const id of ['awake', 'asleep']) expect(await output(again, id, 'cat kept')).toBe(id);
+    expect(await output(again, 'older', 'cat kept')).toBe('newer');
+    expect((await exec(again, 'frozen', 'cat kept')).json).toMatchObject({ code: 'conflict', host: 'two' });
+    await expect.poll(async () => (await exec(two, 'awake', 'cat kept')).json, WAIT).toMatchObject({ code: 'conflict', host: 'one' });
+    expect(await owners()).toEqual({ ...here, frozen: 'two' });
+    expect((await again.call<{ ok: boolean }>('GET', '/api/events/verify')).json).toMatchObject({ ok: true });
+  });
+
+  test('what one takes away the other takes away within a second: keys, quotas, policies', async () => {
+    const [one, two] = [await start('one'), await start('two')];
+    await create(two, 'a');
+    const made = await one.call<{ id: string; key: string }>('POST', '/api/keys', {
+      name: 'k',
+      role: 'tenant',
+      tenant: 'acme',
+    });
+    const withKey = caller(two.url, made.json.key);
+    const status = async () => (await withKey('GET', '/api/instances/a')).status;
+    await expect.poll(status, WAIT).toBe(200);
+    expect((await one.call('DELETE', `/api/keys/${made.json.id}`)).status).toBeLessThan(300);
+    const revoked = performance.now();
+    // Each answer that says it is good was asked for within that time.
+    for (let asked = revoked; (await status()) === 200; asked = performance.now())
+      expect(asked - revoked).toBeLessThan(REMEMBERED_MS);
+    expect(await status()).toBe(401);
+  });
+
+  test('alone no server takes what others have on their disks for lost, and no tenant is forgotten in part', async () => {
+    const [one, two] = [await start('one'), await start('two')];
+    await create(one, 'a');
+    await create(two, 'b');
+    const forgotten = await one.call<Answer>('DELETE', '/api/tenants/acme', { confirm: 'acme' });
+    expect([forgotten.status, forgotten.json]).toMatchObject([409, { code: 'conflict', hosts: ['two'] }]);
+    for (const server of [one, two]) expect(await server.end()).toBe(0);
+    const said = await refusal('one', { WB_HOST_URL: undefined });
+    expect(said).toContain('sandboxes are on the disks of others: two (1).');
+    const looked = run('doctor', join(root, 'one'), [], { ...settingsOf('one') });
+    expect([looked.status, looked.stdout]).toEqual([0, expect.stringContaining('Nothing wrong was seen')]);
+
+    const again = [await start('two'), await start('one')] as const;
+    expect(await output(again[0], 'b', 'cat kept')).toBe('b');
+    await freeze(again[0], 'b');
+    for (const server of again) expect(await server.end()).toBe(0);
+    const alone = await start('one', { WB_HOST_URL: undefined });
+    expect(await output(alone, 'a', 'cat kept')).toBe('a');
+    expect(await output(alone, 'b', 'cat kept')).toBe('b');
+  });
+});

@@ -1,0 +1,86 @@
+/**
+ * The hosts of the registry as this one sees them: their rows, read again and again, and which of them are dead. Knows
+ * nothing of sandboxes.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from '../base/log.ts';
+import type { HostRecord, HostStore } from '../registry/hosts.ts';
+import { HostObserver, type HostVerdict, LOOKS_PER_LEASE } from './host-observer.ts';
+
+interface HostWatchParts {
+  hosts: Pick<HostStore, 'list'>;
+  /** The lease of this host: its own and others' are taken for as long. */
+  leaseMs: number;
+  log: Logger;
+}
+
+/** A host as it was seen last. */
+export interface SeenHost extends HostRecord {
+  readonly verdict: HostVerdict;
+}
+
+export class HostWatch {
+  readonly #parts: HostWatchParts;
+  readonly #observer = new HostObserver();
+  readonly #stopped = new AbortController();
+  #seen: ReadonlyMap<string, SeenHost> = new Map();
+  #looking: Promise<void> | null = null;
+
+  constructor(parts: HostWatchParts) {
+    this.#parts = parts;
+  }
+
+  /** The host of this name as it was seen last; null: there is none. */
+  get(name: string): SeenHost | null {
+    return this.#seen.get(name) ?? null;
+  }
+
+  /** All of them, by name. */
+  list(): SeenHost[] {
+    return [...this.#seen.values()];
+  }
+
+  /** Looks once, and from then on again and again. Rejects with the errors of the registry. */
+  async start(): Promise<void> {
+    await this.#look();
+    this.#looking ??= this.#lookOn();
+  }
+
+  /** Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#looking;
+  }
+
+  /** Never rejects. */
+  async #lookOn(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      const leases = this.list().flatMap(({ leaseMs }) => leaseMs ?? []);
+      const waitMs = Math.min(this.#parts.leaseMs, ...leases) / LOOKS_PER_LEASE;
+      await pause(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      await this.#look().catch((error: unknown) => {
+        this.#parts.log.debug({ err: error }, 'the hosts of the registry were not seen');
+      });
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { hosts, log } = this.#parts;
+    const askedMs = performance.now();
+    const rows = await hosts.list().catch((error: unknown) => {
+      // What is known of each host's row stays; that it is dead has to be seen anew.
+      this.#observer.connectionLost();
+      throw error;
+    });
+    const verdicts = this.#observer.read({ askedMs, answeredMs: performance.now(), hosts: rows });
+    const before = this.#seen;
+    this.#seen = new Map(rows.map((row) => [row.name, { ...row, verdict: verdicts.get(row.name) ?? 'free' }]));
+    for (const { name, verdict } of this.#seen.values()) {
+      const was = before.get(name)?.verdict;
+      if (verdict === 'dead' && was !== 'dead') log.warn({ host: name }, 'a host is dead: it does not renew its lease');
+      if (verdict !== 'dead' && was === 'dead') log.info({ host: name }, 'a host that was dead is back');
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Where sandboxes are, by their rows and by the hosts that this one sees, and the refusals of what is elsewhere. Writes
+ * nothing: that a sandbox cannot be reached is derived each time.
+ */
+import { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
+import type { InstanceRow } from '../registry/types.ts';
+import { onAnotherHost } from '../sandboxes/engine.ts';
+import type { HostWatch, SeenHost } from './host-watch.ts';
+import type { OtherHost, SandboxPlaces, UnreachableSandbox, Whereabouts } from './whereabouts.ts';
+
+type Row = Pick<InstanceRow, 'id' | 'state' | 'ownerHost' | 'stored'>;
+
+interface PlacesParts {
+  self: { readonly name: string; readonly term: number };
+  /** Null: nobody else uses the registry. */
+  watch: Pick<HostWatch, 'get' | 'list'> | null;
+  row(id: InstanceId): Promise<Row | null>;
+  /** Whether a process of this host has it open. */
+  isAwakeHere(id: InstanceId): boolean;
+}
+
+export class KnownPlaces implements SandboxPlaces {
+  readonly #parts: PlacesParts;
+
+  constructor(parts: PlacesParts) {
+    this.#parts = parts;
+  }
+
+  get self() {
+    return this.#parts.self;
+  }
+
+  async whereIs(id: InstanceId): Promise<Whereabouts> {
+    const { watch, row, isAwakeHere } = this.#parts;
+    if (watch === null || isAwakeHere(id)) return { here: true };
+    const found = await row(id);
+    return found === null ? { here: true } : this.whereIsRow(found);
+  }
+
+  /** The same of a row that was read just now. */
+  whereIsRow(row: Row): Whereabouts {
+    const { self, watch } = this.#parts;
+    const { ownerHost } = row;
+    if (watch === null || ownerHost === null || ownerHost === self.name || row.state === 'deleted') return { here: true };
+    const seen = watch.get(ownerHost);
+    const other = seen === null ? null : reachable(seen);
+    if (other !== null) return { here: false, ...other };
+    return { here: false, unreachable: unreachableOn(ownerHost, row, seen) };
+  }
+
+  host(name: string): OtherHost | null {
+    const { self, watch } = this.#parts;
+    const seen = name === self.name ? null : (watch?.get(name) ?? null);
+    return seen === null ? null : reachable(seen);
+  }
+
+  others(): readonly OtherHost[] {
+    const { self, watch } = this.#parts;
+    const all = (watch?.list() ?? []).filter(({ name }) => name !== self.name);
+    return all.flatMap((seen) => reachable(seen) ?? []);
+  }
+}
+
+/** A host that a request may be sent to. */
+function reachable({ name, url, term, publicKey, verdict }: SeenHost): OtherHost | null {
+  return verdict === 'held' && url !== null && publicKey !== null ? { host: name, url, term, publicKey } : null;
+}
+
+function unreachableOn(host: string, { stored }: Row, seen: SeenHost | null): UnreachableSandbox {
+  return {
+    host,
+    lastSeenMs: seen?.renewedMs ?? null,
+    recoveryPointMs: stored === null ? null : stored.at * 1000,
+  };
+}
+
+/** The refusal of a sandbox that is another host's, from a row that was read just now. */
+export function refusalOf(places: Pick<KnownPlaces, 'whereIsRow'>, row: Row): WinterdockError {
+  const where = places.whereIsRow(row);
+  if (where.here || !('unreachable' in where)) return onAnotherHost(row);
+  const { host, lastSeenMs, recoveryPointMs } = where.unreachable;
+  const seconds = (ms: number | null) => (ms === null ? null : Math.floor(ms / 1000));
+  const [lastSeen, recoveryPoint] = [seconds(lastSeenMs), seconds(recoveryPointMs)];
+  const older =
+    recoveryPoint === null
+      ? 'the object store has nothing of it'
+      : `the object store has it as it was at ${new Date(recoveryPoint * 1000).toISOString()}`;
+  return new WinterdockError(
+    'unreachable',
+    `The sandbox "${row.id}" is on the host "${host}", which does not answer; ${older}.`,
+    {
+      hint: 'Start that host again, with its disk: what is there is newer than anything elsewhere.',
+      extra: { host, last_seen: lastSeen, recovery_point: recoveryPoint },
+    },
+  );
+}
