@@ -2,11 +2,12 @@
  * Where sandboxes are, by their rows and by the hosts that this one sees, and the refusals of what is elsewhere. Writes
  * nothing: that a sandbox cannot be reached is derived each time.
  */
-import { WinterdockError } from '../base/errors.ts';
+import type { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { onAnotherHost } from '../sandboxes/engine.ts';
 import type { HostWatch, SeenHost } from './host-watch.ts';
+import { unreachable } from './unreachable.ts';
 import type { OtherHost, SandboxPlaces, UnreachableSandbox, Whereabouts } from './whereabouts.ts';
 
 type Row = Pick<InstanceRow, 'id' | 'state' | 'ownerHost' | 'stored'>;
@@ -78,20 +79,5 @@ function unreachableOn(host: string, { stored }: Row, seen: SeenHost | null): Un
 /** The refusal of a sandbox that is another host's, from a row that was read just now. */
 export function refusalOf(places: Pick<KnownPlaces, 'whereIsRow'>, row: Row): WinterdockError {
   const where = places.whereIsRow(row);
-  if (where.here || !('unreachable' in where)) return onAnotherHost(row);
-  const { host, lastSeenMs, recoveryPointMs } = where.unreachable;
-  const seconds = (ms: number | null) => (ms === null ? null : Math.floor(ms / 1000));
-  const [lastSeen, recoveryPoint] = [seconds(lastSeenMs), seconds(recoveryPointMs)];
-  const older =
-    recoveryPoint === null
-      ? 'the object store has nothing of it'
-      : `the object store has it as it was at ${new Date(recoveryPoint * 1000).toISOString()}`;
-  return new WinterdockError(
-    'unreachable',
-    `The sandbox "${row.id}" is on the host "${host}", which does not answer; ${older}.`,
-    {
-      hint: 'Start that host again, with its disk: what is there is newer than anything elsewhere.',
-      extra: { host, last_seen: lastSeen, recovery_point: recoveryPoint },
-    },
-  );
+  return where.here || !('unreachable' in where) ? onAnotherHost(row) : unreachable(row.id, where.unreachable);
 }
