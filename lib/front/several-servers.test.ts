@@ -1,5 +1,5 @@
 /** Two servers, each with a disk of its own, on one registry on Postgres and one object store. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -162,6 +162,7 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
     // The first has an older copy of it on its disk.
     expect(await output(one, 'resting', 'cat kept')).toBe('resting\nmore');
     expect(await owners()).toMatchObject({ resting: 'one' });
+    for (const name of ['one', 'two']) expect(readdirSync(join(root, name, 'orphans'))).toEqual([]);
   });
 
   test('of both asked at the same time one has it, whenever it rests in the store, and no write is lost', async () => {
@@ -211,6 +212,11 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
     }
     expect(await owners()).toEqual({ ...here, frozen: 'two' });
     expect(await output(two, 'own', 'cat kept')).toBe('own');
+    const dead = async () => (await two.call<HostAnswer[]>('GET', '/api/hosts')).json.map(({ name, dead }) => [name, dead]);
+    expect(await dead()).toEqual([
+      ['one', true],
+      ['two', false],
+    ]);
 
     const again = await start('one');
     for (const id of ['awake', 'asleep']) expect(await output(again, id, 'cat kept')).toBe(id);
@@ -218,6 +224,7 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
     expect((await exec(again, 'frozen', 'cat kept')).json).toMatchObject({ code: 'conflict', host: 'two' });
     await expect.poll(async () => (await exec(two, 'awake', 'cat kept')).json, WAIT).toMatchObject({ code: 'conflict', host: 'one' });
     expect(await owners()).toEqual({ ...here, frozen: 'two' });
+    expect((await dead()).flat()).not.toContain(true);
     expect((await again.call<{ ok: boolean }>('GET', '/api/events/verify')).json).toMatchObject({ ok: true });
   });
 

@@ -251,7 +251,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
       terminals,
       sourceParser,
       store: store.tenants,
-      ...{ usage, load },
+      ...{ usage, load, watch: as.watch },
     }),
     ownersIn(registry),
     createRefusalRecorder({ registry, clock }),

@@ -39,6 +39,8 @@ interface OpenedAsHost {
   host: HostIdentity;
   /** Null where the registry is a file, which nobody else reaches. */
   lease: HostLease | null;
+  /** The hosts as this one sees them; null where nobody else uses the registry. */
+  watch: HostWatch | null;
   /** Where sandboxes are; everything is here where nobody else uses the registry. */
   places: SandboxPlaces;
   /** The refusal of a sandbox that is another host's. */
@@ -104,7 +106,7 @@ export async function openAsHost(
   const row = (id: InstanceId) => registry.instances.get(id);
   const places = new KnownPlaces({ self: host, watch, row, isAwakeHere });
   const elsewhere = (row: InstanceRow) => refusalOf(places, row);
-  const made = { registry, keeper, registryTimes, host, places, elsewhere, hold: new WorkerHold() };
+  const made = { registry, keeper, registryTimes, host, watch, places, elsewhere, hold: new WorkerHold() };
   if (publicKey === null) {
     const details = { ...said, leaseMs: null, token: null, publicKey };
     const begin = () => registry.hosts.describe(name, details);

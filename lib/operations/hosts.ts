@@ -2,6 +2,7 @@
 import type { Caller } from '../auth/caller.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { HostAnswer } from '../contract/schema/hosts.ts';
+import type { HostWatch } from '../hosts/host-watch.ts';
 import type { HostRecord } from '../registry/hosts.ts';
 import type { Registry } from '../registry/registry.ts';
 
@@ -14,9 +15,10 @@ export interface HostOperations {
 export function hostOperations(parts: {
   registry: Pick<Registry, 'hosts'>;
   config: { hostName: string };
+  watch: Pick<HostWatch, 'get'> | null;
 }): HostOperations {
   const { hosts } = parts.registry;
-  const shown = (row: HostRecord): HostAnswer => hostOf(row, row.name === parts.config.hostName);
+  const shown = (row: HostRecord): HostAnswer => hostOf(row, row.name === parts.config.hostName, parts.watch);
   return {
     listHosts: async () => (await hosts.list()).map(shown),
     async getHost(_caller, name) {
@@ -27,7 +29,7 @@ export function hostOperations(parts: {
   };
 }
 
-function hostOf(row: HostRecord, self: boolean): HostAnswer {
+function hostOf(row: HostRecord, self: boolean, watch: Pick<HostWatch, 'get'> | null): HostAnswer {
   const { name, term, sinceMs, url, version, capacity, labels, isDraining, renewals, renewedMs } = row;
   return {
     name,
@@ -40,6 +42,7 @@ function hostOf(row: HostRecord, self: boolean): HostAnswer {
     labels: labels ?? {},
     draining: isDraining,
     held: self || row.token !== null,
+    dead: !self && watch?.get(name)?.verdict === 'dead',
     lease_ms: row.leaseMs,
     renewals,
     renewed: renewedMs === null ? null : Math.floor(renewedMs / 1000),

@@ -16,6 +16,7 @@ import type { Metrics } from '../health/metrics.ts';
 import type { StorageHealth } from '../health/storage-health.ts';
 import type { UsageUpkeep } from '../health/usage-upkeep.ts';
 import type { JobRunner } from '../jobs/runner.ts';
+import type { HostWatch } from '../hosts/host-watch.ts';
 import type { TenantForgetter } from '../jobs/tenant-forgetter.ts';
 import type { TenantStore } from '../jobs/tenant-objects.ts';
 import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
@@ -151,6 +152,8 @@ export interface EngineParts {
   sourceParser: SourceParser;
   store: TenantStore | null;
   usage: Pick<UsageUpkeep, 'count'>;
+  /** The hosts as this one sees them; null: nobody else uses the registry. */
+  watch: Pick<HostWatch, 'get'> | null;
   load: Pick<LoadSampler, 'minutesOf' | 'samplesOf' | 'sinceMs' | 'top'>;
 }
 

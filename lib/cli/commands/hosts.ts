@@ -10,10 +10,10 @@ const labelsText = (labels: HostAnswer['labels']) =>
     .join(', ');
 
 /** How the name is held, in words. */
-function leaseText({ held, lease_ms, renewed }: HostAnswer): string {
+function leaseText({ held, dead, lease_ms, renewed }: HostAnswer): string {
   if (lease_ms === null) return 'none: the registry is this server’s alone';
   if (!held) return 'handed back';
-  return `${millisecondsText(lease_ms)}, renewed ${renewed === null ? 'never' : timeText(renewed)}`;
+  return `${dead ? 'dead: ' : ''}${millisecondsText(lease_ms)}, renewed ${renewed === null ? 'never' : timeText(renewed)}`;
 }
 
 const hostRow = (host: HostAnswer) => [

@@ -22,6 +22,9 @@ export const hostSchema = z
     labels: z.record(z.string(), z.string()),
     draining: z.boolean().meta({ description: 'Nothing new is placed on it' }),
     held: z.boolean().meta({ description: 'A server holds the name, or has ended without handing it back' }),
+    dead: z.boolean().meta({
+      description: 'It was not seen to renew its lease for as long as that lasts: what is on its disk cannot be reached',
+    }),
     lease_ms: count
       .nullable()
       .meta({ description: 'Length of its lease; null: it has none, because nobody else reaches the registry' }),

@@ -58,6 +58,7 @@ test('a server with its registry in a file is its only host, without a lease, a 
     labels: { zone: 'a', disk: 'fast' },
     draining: false,
     held: true,
+    dead: false,
     lease_ms: null,
     renewals: 0,
     renewed: null,

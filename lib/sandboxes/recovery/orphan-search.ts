@@ -74,7 +74,9 @@ export async function reclaimFile(engine: Engine, row: InstanceRow): Promise<boo
 export async function isFileOfRow(engine: Engine, row: InstanceRow, file: RestingFile): Promise<boolean> {
   const stamp = await stampAt(file);
   if (stamp === null || row.file === null) return false;
-  if (sameInode(stamp, row.file) || sameStamp(stamp, row.file)) return true;
+  // Of what is in the store another host may have made the record, whose disk has the same numbers.
+  const isRecordedHere = !isCloudAddress(row.vfsPath);
+  if ((isRecordedHere && sameInode(stamp, row.file)) || sameStamp(stamp, row.file)) return true;
   if (await hasLog(file)) return false;
   const found = await file.read((path) => engine.readers.check(path, { urgent: true }));
   return found.quickCheck === 'ok' && matchesRecord(row.file, stamp, found);

@@ -2,7 +2,7 @@
  * Brings the file of a sandbox from the store to where its row says, when it is not there, or is not the one that was
  * filed. What is brought is hashed on the way and takes its place whole. Writes no state; knows nothing of uploads.
  */
-import { objectNameOf, parseCloudAddress } from '../../base/cloud-address.ts';
+import { isCloudAddress, objectNameOf, parseCloudAddress } from '../../base/cloud-address.ts';
 import { isWinterdockError, messageOf } from '../../base/errors.ts';
 import { isThere } from '../../base/is-there.ts';
 import type { InstanceRow, StoredObject } from '../../registry/types.ts';
@@ -47,7 +47,8 @@ export async function bringNear(engine: Engine, row: InstanceRow): Promise<Nearb
       engine.store.used(row);
       return { row, isBrought: false };
     }
-    await moveToOrphans(engine, row, file);
+    // Beside others it is the copy of before another host had it, and what is brought takes its place.
+    if (engine.host.isAlone || !isCloudAddress(row.vfsPath)) await moveToOrphans(engine, row, file);
   }
   return { row: await fetchStored(engine, engine.store, row, stored), isBrought: true };
 }

@@ -1,7 +1,8 @@
 /**
  * The cached copies of files that are in the store: at most so many bytes of them stay on this disk, those that were
  * used last. Removes nothing but a copy of what a row names in the store, under that sandbox's lock, after asking the
- * store whether it has the object; what that has forgotten is uploaded again. What is cached is in memory only, found
+ * store whether it has the object; what that has forgotten is uploaded again. A copy of what another host has taken from
+ * the store since is removed without asking. What is cached is in memory only, found
  * again at a start by looking at the drawers.
  */
 import { setImmediate as turn } from 'node:timers/promises';
@@ -11,7 +12,9 @@ import { type InstanceId, instanceIdOfFile } from '../../base/ids.ts';
 import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { type Engine, isOwn, now, systemAudit } from '../engine.ts';
+import { sameStamp } from '../../storage/stamp.ts';
 import { fileOf, localAddressOf } from '../files/file-locations.ts';
+import { stampAt } from '../files/file-verification.ts';
 
 /** A copy that was brought or used stays so long, in milliseconds: whoever asked for it has begun with it by then. */
 const KEPT_MS = 10_000;
@@ -123,7 +126,8 @@ export class StoreCache {
     this.drop(id);
     const { registry, runtimes } = this.#engine;
     const seen = await registry.instances.get(id);
-    if (seen === null || !isCopyOfStored(seen) || !isOwn(this.#engine, seen)) return;
+    if (seen !== null && !isOwn(this.#engine, seen)) return this.#removeFormer(id);
+    if (seen === null || !isCopyOfStored(seen)) return;
     const isThere = await this.#isInStore(seen).catch((error: unknown) => {
       // Nobody knows: it stays until somebody does.
       if (cached !== undefined) this.#add(id, { ...cached, usedAt: performance.now() + AWAY_MS });
@@ -135,12 +139,33 @@ export class StoreCache {
           const row = await registry.instances.get(id);
           const isSame = row !== null && row.generation === seen.generation && row.vfsPath === seen.vfsPath;
           if (!isSame || row.pending !== null || this.#cached.has(id)) return;
-          if (!isThere) return uploadAgain(this.#engine, row);
+          if (!isThere) return (await this.#isNewest(row)) ? uploadAgain(this.#engine, row) : undefined;
           await fileOf(this.#engine, row).remove();
           this.#engine.failpoint('evict.removed');
         }),
       ),
     );
+  }
+
+  /** Another host took it from the store: what is here is older, and nobody's file. */
+  async #removeFormer(id: InstanceId): Promise<void> {
+    const { registry, runtimes, drawers } = this.#engine;
+    await runtimes.use(id, (runtime) =>
+      runtime.verbs.runExclusive(() =>
+        runtime.exclusive(async () => {
+          const row = await registry.instances.get(id);
+          if (row === null || isOwn(this.#engine, row) || this.#cached.has(id)) return;
+          for (const drawer of [drawers.cold, drawers.archive]) await drawer.at(id).remove();
+        }),
+      ),
+    );
+  }
+
+  /** Beside others a copy may be of before another host had the sandbox. */
+  async #isNewest(row: InstanceRow): Promise<boolean> {
+    if (this.#engine.host.isAlone) return true;
+    const stamp = await stampAt(fileOf(this.#engine, row));
+    return stamp !== null && row.file !== null && sameStamp(stamp, row.file);
   }
 
   async #isInStore({ stored }: InstanceRow): Promise<boolean> {
