@@ -22,9 +22,9 @@ import { messageOf } from '../lib/base/errors.ts';
 import { issuerOf, openSigner } from '../lib/base/signing.ts';
 import { createDrawers } from '../lib/host/drawers.ts';
 import { createReadersAlone } from '../lib/host/helpers.ts';
+import { hostAmongSeveral } from '../lib/hosts/needs-of-several.ts';
 import { registryDriver } from '../lib/registry/drivers.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
-import { hostAmongSeveral } from '../lib/hosts/needs-of-several.ts';
 
 /** Names of sandboxes that a line for people has. */
 const SHOWN = 10;

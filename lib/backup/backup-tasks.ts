@@ -10,6 +10,7 @@ import { makeFolder } from '../base/effects.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import { readSecretFile } from '../base/secret-file.ts';
 import { openSigner } from '../base/signing.ts';
+import { hostAmongSeveral } from '../hosts/needs-of-several.ts';
 import { registryDriver } from '../registry/drivers.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { sha256Of } from '../storage/files.ts';
@@ -37,7 +38,6 @@ import {
   type TakeTask,
   type TrialTask,
 } from './work.ts';
-import { hostAmongSeveral } from '../hosts/needs-of-several.ts';
 
 /** In the folder of the keys: what encrypts them in a backup, where the environment does not say. */
 const PASSPHRASE_FILE = 'backup-passphrase.txt';

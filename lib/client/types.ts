@@ -708,6 +708,8 @@ export type Host = {
   draining: boolean;
   /** A server holds the name, or has ended without handing it back */
   held: boolean;
+  /** It was not seen to renew its lease for as long as that lasts: what is on its disk cannot be reached */
+  dead: boolean;
   /** Length of its lease; null: it has none, because nobody else reaches the registry */
   lease_ms: number | null;
   /** How often its lease was renewed in all */

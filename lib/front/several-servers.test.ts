@@ -86,10 +86,9 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
   /** Rows of the registry's instances: id, and the host that has it. */
   async function owners(): Promise<Record<string, string | null>> {
     const sql = await connect(address);
-    const rows = (await sql.unsafe('select id, owner_host from winterdock.instances order by id').values()) as unknown as [
-      string,
-      string | null,
-    ][];
+    const rows = (await sql
+      .unsafe('select id, owner_host from winterdock.instances order by id')
+      .values()) as unknown as [string, string | null][];
     await sql.end();
     return Object.fromEntries(rows);
   }
@@ -106,7 +105,9 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
       expect(said).toContain('Another Winterdock uses the registry');
       expect(said).toContain(needs);
     }
-    expect(await refusal('two', { WB_KEYS: join(root, 'other-keys') })).toContain('its keys are not those of the registry');
+    expect(await refusal('two', { WB_KEYS: join(root, 'other-keys') })).toContain(
+      'its keys are not those of the registry',
+    );
     const others = await refusal('two', { WB_COLD_URL: pathToFileURL(join(root, 'another-store')).href });
     expect(others).toContain('the other servers of the registry (one) have file://');
     expect(await refusal('one', {}, 'two')).toContain('Another server has the name one in this registry, and lives.');
@@ -147,7 +148,11 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
         ['POST', 'suspend', {}],
         ['DELETE', '', undefined],
       ] as const) {
-        const { status, json } = await server.call<Answer>(method, `/api/instances/${id}/${path}`.replace(/\/$/, ''), body);
+        const { status, json } = await server.call<Answer>(
+          method,
+          `/api/instances/${id}/${path}`.replace(/\/$/, ''),
+          body,
+        );
         expect([method, path, status, json]).toMatchObject([method, path, 409, { code: 'conflict', host }]);
       }
       expect(await owners()).toEqual({ a: 'one', b: 'two', resting: null });
@@ -171,13 +176,14 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
     let written = 0;
     const woken = new Set<number>();
     for (let round = 0; round < 6; round += 1) {
-      await freeze(both[woken.size === 0 ? 0 : ((await owners()).a === 'one' ? 0 : 1)] ?? both[0], 'a');
+      await freeze(both[woken.size === 0 ? 0 : (await owners()).a === 'one' ? 0 : 1] ?? both[0], 'a');
       expect(await owners()).toEqual({ a: null });
       const command = 'n=$(cat kept); echo $((n + 1)) > kept';
       const answers = await Promise.all(both.map((server) => exec(server, 'a', command)));
       const done = answers.flatMap(({ status }, at) => (status === 200 ? [at] : []));
       // What is refused was not done.
-      for (const { status, json } of answers) if (status !== 200) expect([status, json.code]).toEqual([409, 'conflict']);
+      for (const { status, json } of answers)
+        if (status !== 200) expect([status, json.code]).toEqual([409, 'conflict']);
       expect(done).toHaveLength(1);
       written += done.length;
       const [at = 0] = done;
@@ -202,7 +208,9 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
     // At once: nobody has it.
     expect(await output(two, 'frozen', 'cat kept')).toBe('frozen');
     for (const id of ['awake', 'asleep', 'older']) {
-      await expect.poll(async () => (await exec(two, id, 'cat kept')).json, WAIT).toMatchObject({ code: 'unreachable', host: 'one' });
+      await expect
+        .poll(async () => (await exec(two, id, 'cat kept')).json, WAIT)
+        .toMatchObject({ code: 'unreachable', host: 'one' });
       const { status, json } = await two.call<Answer>('GET', `/api/instances/${id}/volumes/workspace/kept`);
       expect(status).toBe(409);
       expect(json.last_seen).toBeGreaterThan(Date.now() / 1000 - 600);
@@ -212,7 +220,8 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
     }
     expect(await owners()).toEqual({ ...here, frozen: 'two' });
     expect(await output(two, 'own', 'cat kept')).toBe('own');
-    const dead = async () => (await two.call<HostAnswer[]>('GET', '/api/hosts')).json.map(({ name, dead }) => [name, dead]);
+    const dead = async () =>
+      (await two.call<HostAnswer[]>('GET', '/api/hosts')).json.map(({ name, dead }) => [name, dead]);
     expect(await dead()).toEqual([
       ['one', true],
       ['two', false],
@@ -222,7 +231,9 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
     for (const id of ['awake', 'asleep']) expect(await output(again, id, 'cat kept')).toBe(id);
     expect(await output(again, 'older', 'cat kept')).toBe('newer');
     expect((await exec(again, 'frozen', 'cat kept')).json).toMatchObject({ code: 'conflict', host: 'two' });
-    await expect.poll(async () => (await exec(two, 'awake', 'cat kept')).json, WAIT).toMatchObject({ code: 'conflict', host: 'one' });
+    await expect
+      .poll(async () => (await exec(two, 'awake', 'cat kept')).json, WAIT)
+      .toMatchObject({ code: 'conflict', host: 'one' });
     expect(await owners()).toEqual({ ...here, frozen: 'two' });
     expect((await dead()).flat()).not.toContain(true);
     expect((await again.call<{ ok: boolean }>('GET', '/api/events/verify')).json).toMatchObject({ ok: true });

@@ -92,7 +92,8 @@ export async function openClaimedStore(
   const fact = `${CLAIMED}${setting}`;
   const claimed = await registry.facts.read(fact);
   const wasClaimed = claimed === url;
-  if (!wasClaimed && claimed !== null && !host.isAlone) await requireNobodyElse(registry, host, { url, setting, claimed });
+  if (!wasClaimed && claimed !== null && !host.isAlone)
+    await requireNobodyElse(registry, host, { url, setting, claimed });
   const mayBeAway = isEstablished || wasClaimed;
   const store = lateStore(url, () => openObjectStore(url, config.store.connection));
   const ending = new AbortController();

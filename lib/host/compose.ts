@@ -86,7 +86,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const isAwakeHere = (id: InstanceId) => sandboxes.isAwakeHere(id);
   const told = { tell, onLost: options.onLost };
   const as = await openAsHost(driver, config, { clock, log, isAlone, sources: sourceParser, isAwakeHere, ...told });
-  const { registry, host, keeper, registryTimes, places } = as;
+  const { registry, host, keeper, registryTimes } = as;
   const upgraded = await registry.storage.upgrade();
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
@@ -368,7 +368,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     clock,
     log,
     registry,
-    ...{ pool, lease: as.lease, places },
+    ...{ pool, lease: as.lease, places: as.places },
     walls,
     ...{ sandboxes, load },
     scheduler,

@@ -24,7 +24,12 @@ test('a copy that the store has forgotten is uploaded again, and leaves this dis
   const objects = await openObjectStore(pathToFileURL(bucket).href, connectionTo(''));
   let room = Number.POSITIVE_INFINITY;
   const copies = new StoredCopies({
-    ...{ objects, drawers: createDiskDrawers(dataFolder), registry: host.registry, host: { name: 'one', isAlone: true } },
+    ...{
+      objects,
+      drawers: createDiskDrawers(dataFolder),
+      registry: host.registry,
+      host: { name: 'one', isAlone: true },
+    },
     ...{ clock, log: createLogger('silent'), dataFolder, room: () => room, keptMs: 0 },
   });
   const stored = () => filesIn(bucket).filter((name) => /^drawers\/snapshot\/.*(?<!\.json)$/.test(name));

@@ -31,7 +31,10 @@ interface AdmissionParts {
 export async function admitAlone({ hosts, facts, name, publicKey, now, tell }: AdmissionParts): Promise<void> {
   await waitForFormerHosts({ hosts, publicKey, tell });
   if ((await facts.read(SEVERAL)) !== true) return;
-  const own = new Set([name, ...(await hosts.list()).filter((one) => one.publicKey === publicKey).map((one) => one.name)]);
+  const own = new Set([
+    name,
+    ...(await hosts.list()).filter((one) => one.publicKey === publicKey).map((one) => one.name),
+  ]);
   const others = (await hosts.owned()).filter(({ host }) => !own.has(host));
   if (others.length > 0) throw haveSandboxes(others);
   await facts.write(SEVERAL, false, now);

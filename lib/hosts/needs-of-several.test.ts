@@ -17,7 +17,11 @@ test('a server with a registry on Postgres, an address and a store lacks nothing
 });
 
 test.each([
-  ['its registry is a file', { WB_REGISTRY: '/tmp/of-no-server/registry.sqlite' }, 'WB_REGISTRY, a registry on Postgres'],
+  [
+    'its registry is a file',
+    { WB_REGISTRY: '/tmp/of-no-server/registry.sqlite' },
+    'WB_REGISTRY, a registry on Postgres',
+  ],
   ['it has no address', { WB_HOST_URL: undefined }, 'WB_HOST_URL, the address at which the other servers reach it'],
   ['it has no store', { WB_COLD_URL: undefined }, 'WB_COLD_URL, the object store that all of them have'],
   ['its files come back from the store', { WB_STORE_LEAVING: '1' }, 'WB_STORE_LEAVING to be unset'],

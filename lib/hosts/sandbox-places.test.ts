@@ -120,8 +120,12 @@ test('a host that does not renew is dead one lease later, and what it has cannot
 
 test('a host that handed its name back, or that nobody knows, cannot be reached at once', async () => {
   const { places } = await placesOn({ rows: [host('one'), host('two', { token: null })], living: new Set(['one']) });
-  expect(places.whereIsRow(row({ ownerHost: 'two' }))).toMatchObject({ unreachable: { host: 'two', lastSeenMs: 5000 } });
-  expect(places.whereIsRow(row({ ownerHost: 'gone' }))).toMatchObject({ unreachable: { host: 'gone', lastSeenMs: null } });
+  expect(places.whereIsRow(row({ ownerHost: 'two' }))).toMatchObject({
+    unreachable: { host: 'two', lastSeenMs: 5000 },
+  });
+  expect(places.whereIsRow(row({ ownerHost: 'gone' }))).toMatchObject({
+    unreachable: { host: 'gone', lastSeenMs: null },
+  });
   expect(refusalOf(places, row({ ownerHost: 'gone' }))).toMatchObject({ extra: { recovery_point: null } });
 });
 

@@ -43,7 +43,8 @@ export class KnownPlaces implements SandboxPlaces {
   whereIsRow(row: Row): Whereabouts {
     const { self, watch } = this.#parts;
     const { ownerHost } = row;
-    if (watch === null || ownerHost === null || ownerHost === self.name || row.state === 'deleted') return { here: true };
+    if (watch === null || ownerHost === null || ownerHost === self.name || row.state === 'deleted')
+      return { here: true };
     const seen = watch.get(ownerHost);
     const other = seen === null ? null : reachable(seen);
     if (other !== null) return { here: false, ...other };

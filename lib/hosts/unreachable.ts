@@ -6,7 +6,10 @@ import type { UnreachableSandbox } from './whereabouts.ts';
 const seconds = (ms: number | null) => (ms === null ? null : Math.floor(ms / 1000));
 
 /** `unreachable`, with `host`, `last_seen` and `recovery_point`, the last two in epoch seconds or null. */
-export function unreachable(id: InstanceId, { host, lastSeenMs, recoveryPointMs }: UnreachableSandbox): WinterdockError {
+export function unreachable(
+  id: InstanceId,
+  { host, lastSeenMs, recoveryPointMs }: UnreachableSandbox,
+): WinterdockError {
   const recoveryPoint = seconds(recoveryPointMs);
   const elsewhere =
     recoveryPoint === null

@@ -27,12 +27,12 @@ interface PinnedPlan extends DockedPlan {
 }
 
 export class ComponentRequests {
-  readonly #engine: Pick<Engine, 'registry' | 'host'>;
+  readonly #engine: Pick<Engine, 'registry' | 'host' | 'elsewhere'>;
   readonly #plans: DockedPlans;
   readonly #pinned = new WeakMap<InstanceProcess, PinnedPlan>();
   readonly #specs = new WeakMap<PlanComponent, ComponentSpec>();
 
-  constructor(engine: Pick<Engine, 'registry' | 'host'>) {
+  constructor(engine: Pick<Engine, 'registry' | 'host' | 'elsewhere'>) {
     this.#engine = engine;
     this.#plans = new DockedPlans(engine.registry.workbooks);
   }

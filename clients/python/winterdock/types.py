@@ -785,6 +785,9 @@ class Host(TypedDict):
     draining: bool
     #: A server holds the name, or has ended without handing it back
     held: bool
+    #: It was not seen to renew its lease for as long as that lasts: what is on its disk cannot be
+    #: reached
+    dead: bool
     #: Length of its lease; null: it has none, because nobody else reaches the registry
     lease_ms: Optional[int]
     #: How often its lease was renewed in all

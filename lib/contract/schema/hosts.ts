@@ -23,7 +23,8 @@ export const hostSchema = z
     draining: z.boolean().meta({ description: 'Nothing new is placed on it' }),
     held: z.boolean().meta({ description: 'A server holds the name, or has ended without handing it back' }),
     dead: z.boolean().meta({
-      description: 'It was not seen to renew its lease for as long as that lasts: what is on its disk cannot be reached',
+      description:
+        'It was not seen to renew its lease for as long as that lasts: what is on its disk cannot be reached',
     }),
     lease_ms: count
       .nullable()

@@ -194,7 +194,11 @@ describe.skipIf(!HAS_POSTGRES)('with a PostgreSQL server', () => {
       const unlock = await driver.lock(folder, onLost, shared);
       const registry = await open(driver);
       await registry.ledger.append([entry()]);
-      const append = () => registry.ledger.append([entry()]).then(() => 'written', (error: { code: string }) => error.code);
+      const append = () =>
+        registry.ledger.append([entry()]).then(
+          () => 'written',
+          (error: { code: string }) => error.code,
+        );
       await administer(`alter database ${database} allow_connections false`);
       await administer(END_LOCK);
       await expect.poll(append).toBe('registry_unavailable');

@@ -25,7 +25,8 @@ export function openHosts(database: PostgresDatabase): HostStore {
           if (alone || newest?.name === NOBODY) await removeOthers().run({ name: host });
         }
         if (alone) await takeOver().run({ name: host });
-        else if (known.every(({ name }) => name === host || name === NOBODY)) await adopt().run({ ownerHost: host, ownerTerm: term });
+        else if (known.every(({ name }) => name === host || name === NOBODY))
+          await adopt().run({ ownerHost: host, ownerTerm: term });
         return term;
       });
     },

@@ -111,7 +111,14 @@ describe.skipIf(!HAS_POSTGRES)('a registry on Postgres that another version has 
     });
     expect(await stepsOf(sql)).toEqual({ count: EXPANDED.steps.length, contracted: 0 });
     await other.release();
-    await expect.poll(() => migrate(sql, undefined, CONTRACTED, alone).then(() => 'done', () => 'refused')).toBe('done');
+    await expect
+      .poll(() =>
+        migrate(sql, undefined, CONTRACTED, alone).then(
+          () => 'done',
+          () => 'refused',
+        ),
+      )
+      .toBe('done');
     // It is shared again.
     await (await RegistryLock.take(options)).release();
     await own.release();

@@ -26,7 +26,8 @@ export function openHosts(database: RegistryDatabase): SyncMethods<HostStore> {
           if (alone || newest?.name === NOBODY) removeOthers().run({ name: host });
         }
         if (alone) takeOver().run({ name: host });
-        else if (known.every(({ name }) => name === host || name === NOBODY)) adopt().run({ ownerHost: host, ownerTerm: term });
+        else if (known.every(({ name }) => name === host || name === NOBODY))
+          adopt().run({ ownerHost: host, ownerTerm: term });
         return term;
       });
     },

@@ -11,8 +11,8 @@ import { messageOf } from '../../base/errors.ts';
 import { type InstanceId, instanceIdOfFile } from '../../base/ids.ts';
 import { ledgerEntry } from '../../registry/ledger-entry.ts';
 import type { InstanceRow } from '../../registry/types.ts';
-import { type Engine, isOwn, now, systemAudit } from '../engine.ts';
 import { sameStamp } from '../../storage/stamp.ts';
+import { type Engine, isOwn, now, systemAudit } from '../engine.ts';
 import { fileOf, localAddressOf } from '../files/file-locations.ts';
 import { stampAt } from '../files/file-verification.ts';
 
