@@ -1,5 +1,5 @@
 /** Two servers, each with a disk of its own, on one registry on Postgres and one object store. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,7 +14,7 @@ import { caller } from '../testing/call.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 
 const DATABASE = 'several_servers';
-const LEASE_MS = 3000;
+const LEASE_MS = 10_000;
 const WAIT = { timeout: 120_000, interval: 100 };
 /** What was given by other servers may be remembered so long. */
 const REMEMBERED_MS = 1000;
@@ -35,6 +35,7 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
 
   beforeEach(async () => {
     root = mkdtempSync(join(tmpdir(), 'winterdock-several-'));
+    for (const folder of ['keys', 'other-keys']) mkdirSync(join(root, folder));
     address = await newDatabase(DATABASE);
   });
   afterEach(async () => {
@@ -78,8 +79,11 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
     expect((await server.call('POST', '/api/instances', { id, tenant: 'acme' })).status).toBe(201);
     expect(await output(server, id, `echo ${kept} > kept; cat kept`)).toBe(kept);
   };
-  const freeze = async (server: ServerProcess, id: string) =>
+  const freeze = async (server: ServerProcess, id: string) => {
+    if ((await shown(server, id)).state === 'active')
+      expect((await server.call('POST', `/api/instances/${id}/suspend`)).status).toBe(200);
     expect((await server.call('POST', `/api/instances/${id}/freeze`)).status).toBe(200);
+  };
   const shown = async (server: ServerProcess, id: string) =>
     (await server.call<Instance>('GET', `/api/instances/${id}`)).json;
 
@@ -98,7 +102,7 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
     const lacking: [Record<string, string | undefined>, string][] = [
       [{ WB_HOST_URL: undefined }, 'this one needs WB_HOST_URL, the address at which the other servers reach it (docs'],
       [{ WB_COLD_URL: undefined }, 'this one needs WB_COLD_URL, the object store that all of them have (docs'],
-      [{ WB_REPLICA_URL: pathToFileURL(join(root, 'replica')).href }, 'this one needs WB_REPLICA_URL to be unset'],
+      [{ WB_STORE_LEAVING: '1' }, 'this one needs WB_STORE_LEAVING to be unset'],
     ];
     for (const [without, needs] of lacking) {
       const said = await refusal('two', without);

@@ -27,6 +27,8 @@ import { type WatchedStore, watchedStore } from '../storage/object-store/watched
 const START_MS = 5000;
 /** The fact with the place that was claimed last for a setting: a start does without it where it is away. */
 const CLAIMED = 'claimed_';
+/** The name of the fact. */
+export const claimFact = (setting: string): string => `${CLAIMED}${setting}`;
 /** Pauses between two claims of a store that is away, in milliseconds: doubled up to the longest. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -89,11 +91,8 @@ export async function openClaimedStore(
   { url, isEstablished, setting, claimsAnew = false }: ClaimedStoreOptions,
 ): Promise<ColdStore> {
   const id = await installationId(registry.facts, clock);
-  const fact = `${CLAIMED}${setting}`;
-  const claimed = await registry.facts.read(fact);
-  const wasClaimed = claimed === url;
-  if (!wasClaimed && claimed !== null && !host.isAlone)
-    await requireNobodyElse(registry, host, { url, setting, claimed });
+  const fact = claimFact(setting);
+  const wasClaimed = (await registry.facts.read(fact)) === url;
   const mayBeAway = isEstablished || wasClaimed;
   const store = lateStore(url, () => openObjectStore(url, config.store.connection));
   const ending = new AbortController();
@@ -212,21 +211,6 @@ function deviceOf(url: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Servers of one registry have one store: what rests there wakes on any of them. */
-async function requireNobodyElse(
-  registry: Registry,
-  { name }: HostIdentity,
-  { url, setting, claimed }: { url: string; setting: string; claimed: unknown },
-): Promise<void> {
-  const others = (await registry.hosts.list()).filter((one) => one.name !== name && one.token !== null);
-  if (others.length === 0) return;
-  throw new WinterdockError(
-    'conflict',
-    `The server does not start: ${setting} is ${url}, and the other servers of the registry (${others.map((one) => one.name).join(', ')}) have ${String(claimed)}. Nothing was changed.`,
-    { hint: 'Give all of them the same store.', extra: { start_refused: 'store_of_others' } },
-  );
 }
 
 function isStoreAway(error: unknown): boolean {

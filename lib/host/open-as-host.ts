@@ -27,6 +27,7 @@ import type { ShippedRegistry } from '../replication/shipped-registry.ts';
 import { withCurrentPlans } from '../workbooks/current-plans.ts';
 import type { SourceParser } from '../workbooks/source-parser.ts';
 import { WorkerHold } from '../workers/worker-hold.ts';
+import { claimFact } from './cold-store.ts';
 import { openShippedRegistry } from './open-registry.ts';
 
 /** The key of this data folder among the hosts of its registry. It is in no backup: a copy would be the same host. */
@@ -87,10 +88,9 @@ export async function openAsHost(
   const publicKey = hasOthers ? signerOf(readOrMakeSecretFile(path, newSigningKey), path).issuer : null;
   if (publicKey !== null) {
     const { hosts, facts } = opened;
-    const admitted = (isAlone ? admitAlone : admitBeside)({
-      ...{ hosts, facts, name, publicKey, tell },
-      now: epochSeconds(clock),
-    });
+    const admission = { hosts, facts, name, publicKey, tell, now: epochSeconds(clock) };
+    const store = { url: config.store.cold?.url ?? null, fact: claimFact('WB_COLD_URL') };
+    const admitted = isAlone ? admitAlone(admission) : admitBeside(admission, store);
     await admitted.catch(async (error: unknown) => {
       await opened.close();
       throw error;

@@ -42,11 +42,20 @@ export async function admitAlone({ hosts, facts, name, publicKey, now, tell }: A
 
 /**
  * Resolves when a server may begin beside others. Rejects with `conflict` and `start_refused` when its name is that of
- * another data folder whose server lives, or its data folder has another name in the registry.
+ * another data folder whose server lives, when its data folder has another name in the registry, or when its object
+ * store is not that of the servers that run. `store`: its address, and the fact with the one that was claimed last.
  */
-export async function admitBeside({ hosts, facts, name, publicKey, now, tell }: AdmissionParts): Promise<void> {
-  const former = (await hosts.list()).find((one) => one.publicKey === publicKey && one.name !== name);
+export async function admitBeside(
+  { hosts, facts, name, publicKey, now, tell }: AdmissionParts,
+  store: { url: string | null; fact: string },
+): Promise<void> {
+  const rows = await hosts.list();
+  const former = rows.find((one) => one.publicKey === publicKey && one.name !== name);
   if (former !== undefined) throw hasAnotherName(former.name, name);
+  const running = rows.filter((one) => one.token !== null && one.name !== name);
+  const claimed = await facts.read(store.fact);
+  if (running.length > 0 && claimed !== null && claimed !== store.url)
+    throw hasAnotherStore(running, claimed, store.url);
   await requireFreeName(hosts, { name, publicKey, tell });
   if ((await facts.read(SEVERAL)) !== true) await facts.write(SEVERAL, true, now);
 }
@@ -83,6 +92,16 @@ function hasAnotherName(former: string, name: string): WinterdockError {
     'host_renamed',
     `This data folder is that of the host ${former}, and the server was started as ${name}. Nothing was changed.`,
     [`set WB_HOST_NAME to ${former}: its sandboxes are in this folder, and the other servers know them by that name`],
+  );
+}
+
+/** What rests in the store wakes on any of them. */
+function hasAnotherStore(running: readonly HostRecord[], claimed: unknown, url: string | null): WinterdockError {
+  const names = running.map((one) => one.name).join(', ');
+  return refused(
+    'store_of_others',
+    `WB_COLD_URL is ${url}, and the other servers of the registry (${names}) have ${String(claimed)}. Nothing was changed.`,
+    ['give all of them the same store'],
   );
 }
 

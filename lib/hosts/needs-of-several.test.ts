@@ -25,7 +25,6 @@ test.each([
   ['it has no address', { WB_HOST_URL: undefined }, 'WB_HOST_URL, the address at which the other servers reach it'],
   ['it has no store', { WB_COLD_URL: undefined }, 'WB_COLD_URL, the object store that all of them have'],
   ['its files come back from the store', { WB_STORE_LEAVING: '1' }, 'WB_STORE_LEAVING to be unset'],
-  ['it has a replica', { WB_REPLICA_URL: 's3://bucket/replica' }, 'WB_REPLICA_URL to be unset'],
 ])('where %s, a server has its registry for itself and says what it lacks', (_what, change, says) => {
   const config = readConfig({ ...WHOLE, ...change });
   const lacks = lacksForSeveral(config);

@@ -15,7 +15,6 @@ export function lacksForSeveral({ registry, hostRow, store }: Settings): string[
   if (hostRow.url === null) lacks.push('WB_HOST_URL, the address at which the other servers reach it');
   if (store.cold === null) lacks.push('WB_COLD_URL, the object store that all of them have');
   else if (store.isLeaving) lacks.push('WB_STORE_LEAVING to be unset: its files leave the store that all of them have');
-  if (store.replica !== null) lacks.push('WB_REPLICA_URL to be unset: a replica is that of one server');
   return lacks;
 }
 
