@@ -14,8 +14,8 @@ import { requireUnlockedFolder } from './lock.ts';
 import { requireWritableFolder } from './start-problems.ts';
 
 /**
- * Throws why a start is refused. Where another server has the data folder or the registry, that is why. `isShared`: of a
- * server that uses the registry beside others, whose files are on their own disks.
+ * Throws why a start is refused. Where another server has the data folder or the registry, that is why. `isShared`: of
+ * a server that uses the registry beside others, whose files are on their own disks.
  */
 export async function requireStartable(
   config: Config,

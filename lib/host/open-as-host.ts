@@ -16,7 +16,7 @@ import { admitAlone, admitBeside } from '../hosts/admission.ts';
 import { fenceByLease } from '../hosts/host-fence.ts';
 import { HostLease } from '../hosts/host-lease.ts';
 import { HostWatch } from '../hosts/host-watch.ts';
-import { KnownPlaces, refusalOf } from '../hosts/sandbox-places.ts';
+import { KnownPlaces, refusedElsewhere } from '../hosts/sandbox-places.ts';
 import type { SandboxPlaces } from '../hosts/whereabouts.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -105,7 +105,7 @@ export async function openAsHost(
   const watch = isAlone || publicKey === null ? null : new HostWatch({ hosts: opened.hosts, leaseMs, log });
   const row = (id: InstanceId) => registry.instances.get(id);
   const places = new KnownPlaces({ self: host, watch, row, isAwakeHere });
-  const elsewhere = (row: InstanceRow) => refusalOf(places, row);
+  const elsewhere = (row: InstanceRow) => refusedElsewhere(places, row);
   const made = { registry, keeper, registryTimes, host, watch, places, elsewhere, hold: new WorkerHold() };
   if (publicKey === null) {
     const details = { ...said, leaseMs: null, token: null, publicKey };

@@ -6,7 +6,7 @@ import type { HostRecord } from '../registry/hosts.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { instanceId } from '../testing/plain-ids.ts';
 import { HostWatch } from './host-watch.ts';
-import { KnownPlaces, refusalOf } from './sandbox-places.ts';
+import { KnownPlaces, refusedElsewhere } from './sandbox-places.ts';
 
 const LEASE_MS = 900;
 const WAIT = { timeout: 60_000, interval: 10 };
@@ -94,7 +94,7 @@ test('a host that lives is named with its address, its term and its key', async 
   expect(await places.whereIs(ID)).toEqual({ here: false, ...two });
   expect([places.host('two'), places.host('one'), places.others()]).toEqual([two, null, [two]]);
   const is = row({ ownerHost: 'two' });
-  expect(refusalOf(places, is)).toMatchObject({ code: 'conflict', extra: { host: 'two' } });
+  expect(refusedElsewhere(places, is)).toMatchObject({ code: 'conflict', extra: { host: 'two' } });
 });
 
 test('a host that does not renew is dead one lease later, and what it has cannot be reached until it renews', async () => {
@@ -111,7 +111,7 @@ test('a host that does not renew is dead one lease later, and what it has cannot
     .toEqual({ here: false, unreachable: { host: 'two', lastSeenMs: 5000, recoveryPointMs: 77_000 } });
   expect(performance.now() - silent).toBeGreaterThan(LEASE_MS * 0.9);
   expect([places.host('two'), places.others()]).toEqual([null, []]);
-  const refused = refusalOf(places, is);
+  const refused = refusedElsewhere(places, is);
   expect(refused).toMatchObject({ code: 'unreachable', extra: { host: 'two', last_seen: 5, recovery_point: 77 } });
   expect(refused.message).toContain('the object store has it as it was at 1970-01-01T00:01:17.000Z');
   living.add('two');
@@ -126,7 +126,7 @@ test('a host that handed its name back, or that nobody knows, cannot be reached 
   expect(places.whereIsRow(row({ ownerHost: 'gone' }))).toMatchObject({
     unreachable: { host: 'gone', lastSeenMs: null },
   });
-  expect(refusalOf(places, row({ ownerHost: 'gone' }))).toMatchObject({ extra: { recovery_point: null } });
+  expect(refusedElsewhere(places, row({ ownerHost: 'gone' }))).toMatchObject({ extra: { recovery_point: null } });
 });
 
 test('nobody is taken for dead because the database was away', async () => {

@@ -8,7 +8,7 @@ import type { InstanceRow } from '../registry/types.ts';
 import { onAnotherHost } from '../sandboxes/engine.ts';
 import type { HostWatch, SeenHost } from './host-watch.ts';
 import { unreachable } from './unreachable.ts';
-import type { OtherHost, SandboxPlaces, UnreachableSandbox, Whereabouts } from './whereabouts.ts';
+import type { OtherHost, SandboxPlace, SandboxPlaces, UnreachableSandbox } from './whereabouts.ts';
 
 type Row = Pick<InstanceRow, 'id' | 'state' | 'ownerHost' | 'stored'>;
 
@@ -32,7 +32,7 @@ export class KnownPlaces implements SandboxPlaces {
     return this.#parts.self;
   }
 
-  async whereIs(id: InstanceId): Promise<Whereabouts> {
+  async whereIs(id: InstanceId): Promise<SandboxPlace> {
     const { watch, row, isAwakeHere } = this.#parts;
     if (watch === null || isAwakeHere(id)) return { here: true };
     const found = await row(id);
@@ -40,7 +40,7 @@ export class KnownPlaces implements SandboxPlaces {
   }
 
   /** The same of a row that was read just now. */
-  whereIsRow(row: Row): Whereabouts {
+  whereIsRow(row: Row): SandboxPlace {
     const { self, watch } = this.#parts;
     const { ownerHost } = row;
     if (watch === null || ownerHost === null || ownerHost === self.name || row.state === 'deleted')
@@ -78,7 +78,7 @@ function unreachableOn(host: string, { stored }: Row, seen: SeenHost | null): Un
 }
 
 /** The refusal of a sandbox that is another host's, from a row that was read just now. */
-export function refusalOf(places: Pick<KnownPlaces, 'whereIsRow'>, row: Row): WinterdockError {
+export function refusedElsewhere(places: Pick<KnownPlaces, 'whereIsRow'>, row: Row): WinterdockError {
   const where = places.whereIsRow(row);
   return where.here || !('unreachable' in where) ? onAnotherHost(row) : unreachable(row.id, where.unreachable);
 }

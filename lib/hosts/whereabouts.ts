@@ -29,12 +29,12 @@ export interface OtherHost {
 }
 
 /**
- * - `here: true`: this host answers. So it is for what is nobody's (asleep in the store, deleted, without a file), for a
- *   sandbox that does not exist, which the operation itself says, and always where nobody else uses the registry.
+ * - `here: true`: this host answers. So it is for what is nobody's (asleep in the store, deleted, without a file), for
+ *   a sandbox that does not exist, which the operation itself says, and always where nobody else uses the registry.
  * - `here: false`: it is awake on another host, is being moved there, or sleeps on that host's disk; that one lives.
  * - `unreachable`: the same, and that host is dead.
  */
-export type Whereabouts =
+export type SandboxPlace =
   | { readonly here: true }
   | ({ readonly here: false } & OtherHost)
   | { readonly here: false; readonly unreachable: UnreachableSandbox };
@@ -47,7 +47,7 @@ export interface SandboxPlaces {
    * registry; one read of its row otherwise, never an older answer. So whoever was sent away by the owner that it named
    * asks again, and gets what the row says by then. Rejects with the errors of the registry.
    */
-  whereIs(id: InstanceId): Promise<Whereabouts>;
+  whereIs(id: InstanceId): Promise<SandboxPlace>;
   /**
    * A host by its name, as its row was seen at the last look (an eighth of a lease ago at most); null: there is none,
    * it has no address, or it is dead or has handed its name back. For requests that are about a host, and for the keys

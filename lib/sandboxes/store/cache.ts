@@ -1,9 +1,9 @@
 /**
  * The cached copies of files that are in the store: at most so many bytes of them stay on this disk, those that were
  * used last. Removes nothing but a copy of what a row names in the store, under that sandbox's lock, after asking the
- * store whether it has the object; what that has forgotten is uploaded again. A copy of what another host has taken from
- * the store since is removed without asking. What is cached is in memory only, found
- * again at a start by looking at the drawers.
+ * store whether it has the object; what that has forgotten is uploaded again. A copy of what another host has taken
+ * from the store since is removed without asking. What is cached is in memory only, found again at a start by looking
+ * at the drawers.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { isCloudAddress, objectNameOf } from '../../base/cloud-address.ts';
