@@ -1,6 +1,6 @@
 /** The hosts of this registry, and their terms. */
 import { type HostStore, saysAlready } from '../hosts.ts';
-import { hostOf, hostStatements, NOBODY, sandboxesOf } from '../statements/hosts.ts';
+import { hostOf, hostStatements, NOBODY, ownedByHost } from '../statements/hosts.ts';
 import type { PostgresDatabase } from './database.ts';
 
 const FIRST = 1;
@@ -39,7 +39,7 @@ export function openHosts(database: PostgresDatabase): HostStore {
     renew: async (name, token, renewedMs) => (await renew().run({ name, token, one: 1, renewedMs })).changes === 1,
     giveBack: async (name, token) => void (await giveBack().run({ name, token })),
     list: async () => (await list().all()).map(hostOf),
-    owned: async () => (await owned().all()).map(sandboxesOf),
+    owned: async () => (await owned().all()).map(ownedByHost),
     async endTerms(nowMs, after = FIRST) {
       await database.write(async () => {
         // Without a row it had its first term before.

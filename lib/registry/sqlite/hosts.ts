@@ -1,6 +1,6 @@
 /** The hosts of this registry, and their terms. */
 import { type HostStore, saysAlready } from '../hosts.ts';
-import { hostOf, hostStatements, NOBODY, sandboxesOf } from '../statements/hosts.ts';
+import { hostOf, hostStatements, NOBODY, ownedByHost } from '../statements/hosts.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { SyncMethods } from './to-async.ts';
 
@@ -42,7 +42,7 @@ export function openHosts(database: RegistryDatabase): SyncMethods<HostStore> {
       database.writeWithoutSync(() => renew().run({ name, token, one: 1, renewedMs }).changes === 1),
     giveBack: (name, token) => database.writeWithoutSync(() => void giveBack().run({ name, token })),
     list: () => list().all().map(hostOf),
-    owned: () => owned().all().map(sandboxesOf),
+    owned: () => owned().all().map(ownedByHost),
     endTerms(nowMs, after = FIRST) {
       database.write(() => {
         // Without a row it had its first term before.

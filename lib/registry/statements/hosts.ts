@@ -106,6 +106,6 @@ export function hostOf({ draining, ...row }: typeof hosts.$inferSelect): HostRec
 }
 
 /** How many sandboxes a host has. */
-export function sandboxesOf({ host, sandboxes }: { host: string | null; sandboxes: number }) {
+export function ownedByHost({ host, sandboxes }: { host: string | null; sandboxes: number }) {
   return { host: host ?? NOBODY, sandboxes: Number(sandboxes) };
 }
