@@ -74,7 +74,7 @@ const { LITESTREAM_VFS } = await import('../testing/peers/litestream.ts');
 const { POSTGRES } = await import('../testing/peers/postgres.ts');
 const notRun = [
   ensureRadosgw(),
-  ensureBubblewrap(),
+  await ensureBubblewrap(),
   LITESTREAM_VFS === null
     ? 'Not run: lib/replication/litestream.test.ts, which needs a package that is for Linux on x64 with glibc only.'
     : null,
