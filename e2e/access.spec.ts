@@ -165,7 +165,7 @@ const TOLD = [
     '/settings/webhooks',
     '/settings/storage',
   ],
-  ...['/settings/thresholds', '/settings/ledger', '/explorer'],
+  ...['/settings/thresholds', '/settings/ledger', '/settings/hosts', '/explorer'],
 ];
 
 /** What a page shows as text: without tags, so without the values of links and fields, and without scripts. */

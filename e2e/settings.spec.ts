@@ -71,8 +71,10 @@ async function people(
   await guest.goto('/settings/people');
   await expect(guest.getByRole('alert').getByText('may not do this')).toBeVisible();
   await expect(guest.getByText(email)).toHaveCount(0);
-  await guest.goto('/settings/ledger');
-  await expect(guest.getByRole('alert').getByText('of some tenants')).toBeVisible();
+  for (const path of ['/settings/ledger', '/settings/hosts']) {
+    await guest.goto(path);
+    await expect(guest.getByRole('alert').getByText('of some tenants')).toBeVisible();
+  }
 
   await guest.goto('/settings');
   await guest.getByLabel('Password now').fill('not the password at all');
@@ -241,6 +243,21 @@ test('the ledger is proved by a button', async ({ page }) => {
   expect((await downloading).suggestedFilename()).toBe('winterdock-ledger-head.json');
 });
 
+test('the page of hosts says which server answers, what room it has, and that a file needs no lease', async ({
+  page,
+}) => {
+  await openSession(page);
+  await page.goto('/settings');
+  await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Hosts' }).click();
+  await expect(headline(page)).toHaveText('Hosts one runs');
+  const { json } = await visited().call<{ name: string; capacity: { active: number } }[]>('GET', '/api/hosts');
+  const row = page.getByRole('row', { name: json[0]?.name ?? '' });
+  await expect(row).toContainText('answers this page');
+  await expect(row).toContainText(`${(json[0]?.capacity.active ?? 0).toLocaleString('en')} awake`);
+  await expect(row).toContainText('needs none');
+  expect(json).toHaveLength(1);
+});
+
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
@@ -277,6 +294,9 @@ test('axe finds nothing in the settings, and nothing scrolls sideways', async ({
   await guest.goto('/settings/keys');
   await look(guest, 'not with that role');
   await guest.context().close();
+  await page.goto('/settings/hosts');
+  await look(page, 'hosts');
+  await page.goto('/settings/people');
   await invite(page, 'viewer', '');
   await look(page, 'people with a link');
   await page.getByRole('link', { name: 'Eve of a rather long name' }).first().click();

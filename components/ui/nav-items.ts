@@ -59,4 +59,5 @@ export const SETTINGS_NAV: readonly NavItem[] = [
   { href: '/settings/storage', name: 'Storage' },
   { href: '/settings/backups', name: 'Backups' },
   { href: '/settings/ledger', name: 'Ledger' },
+  { href: '/settings/hosts', name: 'Hosts' },
 ];
