@@ -138,6 +138,8 @@ test('a wake that no place is found for waits as long as it may, and no shorter 
   vi.restoreAllMocks();
   expect(waits).toEqual([[expect.any(Number), false]]);
   expect(waits[0]?.[0]).toBeGreaterThanOrEqual(1000);
+  // Nobody waits for it, also while the server has not noticed yet that it need not look for room any more.
+  expect(at.dock.sandboxes.wakesWaiting).toBe(0);
   busy.abort();
   await running;
 });

@@ -54,6 +54,9 @@ interface Waiter {
 export class WakeAdmission implements Admission {
   readonly #engineOf: () => Engine;
   readonly #queue = new FairQueue<Waiter>();
+  /** Wakes that were not answered yet. */
+  #waiting = 0;
+  /** One that was given up is served until that is noticed, though nobody waits for it any more. */
   #serving = 0;
   /** Of them, those that nobody waits for. */
   #servingBehind = 0;
@@ -68,7 +71,7 @@ export class WakeAdmission implements Admission {
 
   /** How many wakes wait in the queue, or for the room and the worker that they are being given. */
   get waiting(): number {
-    return this.#queue.length + this.#serving;
+    return this.#waiting;
   }
 
   onWaited(listener: WaitListener): void {
@@ -106,11 +109,13 @@ export class WakeAdmission implements Admission {
     else this.#queue.add(owner, waiter);
     this.#serve(engine);
     let isAdmitted = false;
+    this.#waiting += 1;
     try {
       const admitted = await waiter.settled.promise;
       isAdmitted = true;
       return admitted;
     } finally {
+      this.#waiting -= 1;
       over.removeEventListener('abort', giveUp);
       timeout.clear();
       for (const listener of this.#waitListeners) listener(elapsedMs(waiter.arrived), isAdmitted);
