@@ -3,6 +3,7 @@ import type { Page } from '#peers/playwright.ts';
 import type { Instance } from '../lib/contract/schema.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { flaws } from './axe.ts';
+import { trouble } from './crowd.ts';
 import { expect, openSession, test, visited } from './visited.ts';
 
 const ID = 'live-test';
@@ -40,6 +41,34 @@ test('two tabs share one stream, and both show what happens elsewhere', async ({
   await expect(second.getByText('live', { exact: true })).toBeVisible();
   await call('POST', `/api/instances/${ID}/resume`, {});
   await expect(second.getByRole('row', { name: /Live test/ })).toContainText('Awake');
+});
+
+test('the head of a tenant, its states and its quota say the same of how many are awake, while that changes', async ({
+  page,
+}) => {
+  const { call } = visited();
+  const id = 'live-figures';
+  await call('POST', '/api/instances', { id, tenant: 'figures', keep_hot: true });
+  await openSession(page);
+  await page.goto('/tenants/figures');
+  await expect(page.getByText('live', { exact: true })).toBeVisible();
+  /** What each part says, read at the same moment. */
+  const awake = () =>
+    page.evaluate(() => {
+      const text = document.querySelector('main')?.textContent ?? '';
+      return [/(\d+) awake/, /(\d+) active/, /Awake at once(\d+)/].map((one) => one.exec(text)?.[1]);
+    });
+  for (const [verb, count] of [
+    ['resume', '1'],
+    ['suspend', '0'],
+  ] as const) {
+    await call('POST', `/api/instances/${id}/${verb}`, {});
+    await expect(async () => {
+      const [, active] = await awake();
+      expect(active).toBe(count);
+    }).toPass({ intervals: [50] });
+    expect(await awake(), verb).toEqual([count, count, count]);
+  }
 });
 
 test('the idle clock ticks to the next move, and can be held', async ({ page }) => {
@@ -221,6 +250,23 @@ test.describe('with a clock of its own', () => {
     await expect(alive(page)).toBeVisible();
     await expect(page.getByRole('heading', { level: 1 })).toContainText('Renamed in silence');
     await call('PATCH', `/api/instances/${ID}`, { name: 'Live test' });
+  });
+
+  test('for how long a job runs goes on with when it was started', async ({ page }) => {
+    const [job] = await trouble(visited().folder, 'live-jobs', Date.now());
+    await page.clock.install();
+    await openSession(page);
+    await page.goto(`/jobs/${job}`);
+    await expect(page.getByText('live', { exact: true })).toBeVisible();
+    await page.clock.fastForward('03:00:00');
+    const fact = (name: string) => page.locator('dl > div').filter({ has: page.locator('dt', { hasText: name }) });
+    const times = async () =>
+      Promise.all(['Started', 'Running'].map(async (name) => (await fact(name).locator('time').textContent()) ?? ''));
+    await expect(async () => {
+      const [started, running] = await times();
+      expect(started).toBe(`${running} ago`);
+      expect(running).toMatch(/^3 h/);
+    }).toPass();
   });
 });
 

@@ -2,6 +2,7 @@
  * The past of a sandbox in the console: a moment is chosen by mouse, keyboard and plain links, its files are those of
  * then, two moments are compared, and something is made of one. Nothing of it wakes the sandbox.
  */
+import { renameSync, rmSync } from 'node:fs';
 import type { Page, Request } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
 import { expect, openSession, test, visited } from './visited.ts';
@@ -243,6 +244,29 @@ test('a file is taken back, and a moment named, opened by its name, and let go',
   expect(text).toBe('one\ntwo\nthree\n');
   const kept = await visited().call('GET', `/api/instances/${id}/volumes/workspace/new.txt`);
   expect(kept.text).toBe('fresh');
+});
+
+test('while the store of the replica is away, the page says so, and what has a name is opened', async ({ page }) => {
+  const { call, folder } = visited();
+  const id = 'past-away';
+  await makePast(id);
+  expect((await call('PUT', `/api/instances/${id}/moments/kept`, {})).status).toBe(200);
+  await openSession(page);
+  const bucket = `${folder}-replica`;
+  renameSync(bucket, `${bucket}-away`);
+  try {
+    await page.goto(`/sandboxes/${id}?tab=past`);
+    const past = page.locator('#past');
+    await expect(past.getByRole('alert')).toContainText('The object store is away');
+    await expect(past.getByRole('alert')).toContainText('“kept”');
+    expect(await flaws(page)).toEqual([]);
+    await past.getByRole('link', { name: 'kept', exact: true }).click();
+    await expect(banner(page)).toBeVisible();
+    await expect(page.locator('#inside').locator('.tree')).toContainText('notes.txt');
+  } finally {
+    rmSync(bucket, { recursive: true, force: true });
+    renameSync(`${bucket}-away`, bucket);
+  }
 });
 
 test('what cannot be shown says why: a time that is too old, one that is none, nothing shipped, nothing kept', async ({

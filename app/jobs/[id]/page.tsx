@@ -74,7 +74,11 @@ async function About({ job, rendered }: { job: Job; rendered: number }) {
         <RelativeTime at={job.created} rendered={rendered} /> by <ActorName actor={job.actor} within />
       </Fact>
       <Fact name={job.state === 'running' ? 'Running' : 'Took'}>
-        {lengthInWords((job.finished ?? rendered) - job.created)}
+        {job.finished === null ? (
+          <RelativeTime at={job.created} rendered={rendered} as="length" />
+        ) : (
+          lengthInWords(job.finished - job.created)
+        )}
       </Fact>
       <Fact name="Reason">{job.reason ?? 'none was given'}</Fact>
       {job.include_held && <Fact name="Kept hot, held, attached">included</Fact>}

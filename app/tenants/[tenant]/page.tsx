@@ -4,7 +4,7 @@ import Link from 'next/link';
 import { notFound } from 'next/navigation';
 import { cache } from 'react';
 import { AsOf } from '#components/live/live-data.tsx';
-import { LiveTenantStates } from '#components/live/tenant-counts.tsx';
+import { LiveTenantStates, LiveTenantWords } from '#components/live/tenant-counts.tsx';
 import { FAULT_MEANS } from '#components/sandbox/state-words.ts';
 import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
@@ -121,8 +121,7 @@ export default async function TenantPage({ params, searchParams }: Props) {
       <header className="pt-6 pb-6 sm:pt-8">
         <Breadcrumbs steps={[{ name: 'Tenants', href: '/tenants' }]} />
         <NameHeading name={name}>
-          {sandboxes === 0 ? 'No sandbox' : `${figures(sandboxes)} ${sandboxes === 1 ? 'sandbox' : 'sandboxes'}`} ·{' '}
-          {figures(counts.active)} awake
+          <LiveTenantWords tenant={name} states={counts} />
         </NameHeading>
       </header>
       <PageIndex parts={indexFor(caller, tenant)} />

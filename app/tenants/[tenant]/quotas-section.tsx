@@ -1,6 +1,7 @@
 /** The quotas of a tenant: how much of each is used, and the form that sets them. */
 import { WithCall } from '#components/calls/with-call.tsx';
 import { QuotaMeter } from '#components/figures/quota-meter.tsx';
+import { LiveTenantQuota } from '#components/live/tenant-counts.tsx';
 import { exactDuration, exactSize } from '#components/ui/amounts.ts';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
@@ -9,14 +10,13 @@ import type { Tenant } from '#lib/contract/schema.ts';
 import { setLimits } from './actions.ts';
 import { LimitsForm } from './limits-form.tsx';
 
-const figures = (count: number) => count.toLocaleString('en');
-
-function Meters({ quotas }: Pick<Tenant, 'quotas'>) {
+function Meters({ tenant, counts, quotas }: Pick<Tenant, 'tenant' | 'counts' | 'quotas'>) {
   const { max_sandboxes, max_active, max_bytes, max_daily_cpu_s } = quotas;
+  const live = { tenant, states: counts };
   return (
     <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2 lg:grid-cols-4">
-      <QuotaMeter name="Sandboxes" {...max_sandboxes} inWords={figures} />
-      <QuotaMeter name="Awake at once" {...max_active} inWords={figures} />
+      <LiveTenantQuota {...live} of="living" name="Sandboxes" limit={max_sandboxes.limit} />
+      <LiveTenantQuota {...live} of="active" name="Awake at once" limit={max_active.limit} />
       <QuotaMeter name="On disk" {...max_bytes} inWords={sizeInWords} />
       <QuotaMeter name="Processor time today (UTC)" {...max_daily_cpu_s} inWords={exactDuration} />
     </div>
@@ -45,7 +45,7 @@ export function QuotasSection({ tenant, whyNotSet }: { tenant: Tenant; whyNotSet
       note="What it has, and its limits. Checked before anything is created or run; what exceeds a new limit stays."
     >
       <div className="grid gap-6">
-        <Meters quotas={tenant.quotas} />
+        <Meters tenant={tenant.tenant} counts={tenant.counts} quotas={tenant.quotas} />
         {whyNotSet === null ? (
           <WithCall
             name="patchTenant"
