@@ -70,11 +70,13 @@ const { ensureBrowser } = await import('./browser.ts');
 const browser = ensureBrowser();
 const { ensureRadosgw } = await import('./ensure-radosgw.ts');
 const { ensureBubblewrap } = await import('./ensure-bubblewrap.ts');
+const { whyNotMountable } = await import('../lib/native/testing/may-mount.ts');
 const { LITESTREAM_VFS } = await import('../testing/peers/litestream.ts');
 const { POSTGRES } = await import('../testing/peers/postgres.ts');
 const notRun = [
   ensureRadosgw(),
   await ensureBubblewrap(),
+  await whyNotMountable(),
   LITESTREAM_VFS === null
     ? 'Not run: lib/replication/litestream.test.ts, which needs a package that is for Linux on x64 with glibc only.'
     : null,

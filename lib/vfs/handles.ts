@@ -16,7 +16,7 @@ import { isThere } from '../base/is-there.ts';
 import { bytesAtNow, lookAtNow } from '../base/strangers-file.ts';
 import { clearTmp, hasTmp } from './clear-tmp.ts';
 import { heldByOthers, missingFile, notAtRest } from './place-errors.ts';
-import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
+import { type DeclaredView, ensureSchema, inspectSchema, type Schema } from './schema.ts';
 import { leaveOpen, SHIPPED_FILE_BYTES } from './shipped-log.ts';
 import { corruptFile, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
 import type { ReadTarget } from './types.ts';
@@ -74,11 +74,20 @@ const SHIPPED = `PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${SH
  * resume cleared. Writes only if something is missing. `maxBytes` limits the file. With `walLater`, a complete file is
  * left untouched, and the caller must run `enterWal` before the first write. `joins`: another process has it open for
  * writing, so tmp is in use and stays. `shipsLog`: it checkpoints nothing by itself, and one that fails stays open.
+ * `view`: what the file may declare, which others refuse. `inspect` looks at tables of the caller, and throws `corrupt`.
  * Throws `missing_file` (with `mustExist`), `corrupt`, `conflict`, `storage_unavailable`.
  */
 export function openLiveFile(
   file: string,
-  options: { maxBytes: number; mustExist: boolean; walLater?: boolean; joins?: boolean; shipsLog?: boolean },
+  options: {
+    maxBytes: number;
+    mustExist: boolean;
+    walLater?: boolean;
+    joins?: boolean;
+    shipsLog?: boolean;
+    view?: DeclaredView;
+    inspect?: (db: DatabaseSync) => void;
+  },
 ): LiveFile {
   const inMemory = file === ':memory:';
   if (!inMemory) refuseLink(file);
@@ -92,7 +101,8 @@ export function openLiveFile(
       if (!inMemory) giveMadeToOwner(file);
       opening.exec(`${DISTRUST} ${IN_MEMORY} PRAGMA synchronous = FULL;`);
       opening.exec(options.shipsLog ? SHIPPED : CHECKPOINTED);
-      const found = inspectSchema(opening);
+      const found = inspectSchema(opening, { view: options.view });
+      options.inspect?.(opening);
       if (!found.vfs && options.mustExist) throw corruptFile('it is empty');
       const pageBytes = Number(opening.prepare('PRAGMA page_size').get()?.page_size);
       opening.exec(`PRAGMA max_page_count = ${pageLimit(options.maxBytes, pageBytes)}`);

@@ -38,18 +38,28 @@ export interface Schema {
   nodes: boolean;
 }
 
+/** A view that a caller knows: a file may declare it in exactly this way. */
+export interface DeclaredView {
+  name: string;
+  sql: string;
+}
+
 /**
  * Checks the schema of a file; foreign tables are left alone. Throws `corrupt` for a trigger or view (they would run on
  * writes), for one of the two tables in another form or with a foreign index, for a non-empty database without the
  * seed's table, and for a file whose text is not UTF-8 (paths are compared byte by byte). `name` is the attached
- * database to check; `strict` refuses foreign tables too.
+ * database to check; `strict` refuses foreign tables too; `view` is one that may be there.
  */
-export function inspectSchema(db: DatabaseSync, { name: database = 'main', strict = false } = {}): Schema {
+export function inspectSchema(
+  db: DatabaseSync,
+  { name: database = 'main', strict = false, view }: { name?: string; strict?: boolean; view?: DeclaredView } = {},
+): Schema {
   const rows = db
     .prepare(`SELECT type, lower(name) AS name, lower(tbl_name) AS owner, sql FROM ${database}.sqlite_schema`)
     .all();
   const found = new Set<string>();
   for (const { type, name, owner, sql } of rows) {
+    if (type === 'view' && name === view?.name && sql === view?.sql) continue;
     if (type === 'trigger' || type === 'view') throw corruptFile(`it declares a ${type}`);
     if (owner !== 'vfs' && owner !== 'vfs_node') {
       if (strict) throw corruptFile(`its ${type} "${String(name).slice(0, 40)}" is not one of a VFS file`);

@@ -1,0 +1,30 @@
+/**
+ * The thread of a mount: opens the file, answers the kernel until nothing is mounted any more, and puts the file to
+ * rest. It waits in the kernel between requests, so nothing else can run in it; whoever wants something of it asks
+ * through the mount.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../../base/errors.ts';
+import { openNativeFile } from '../file/native-file.ts';
+import { nextFrame, sendAnswer } from './device.ts';
+import { FuseHandler, MAX_FRAME_BYTES } from './handler.ts';
+import type { FromFuseThread, FuseThreadData } from './mounted-file.ts';
+
+const { device, file, maxBytes, owner, commitName, flags } = workerData as FuseThreadData;
+const say = (message: FromFuseThread) => parentPort?.postMessage(message);
+
+try {
+  const native = openNativeFile(file, { maxBytes });
+  const handler = new FuseHandler({ native, owner, commitName });
+  const buffer = Buffer.allocUnsafeSlow(MAX_FRAME_BYTES);
+  say({ kind: 'serving' });
+  for (let frame = nextFrame(device, buffer); frame !== null; frame = nextFrame(device, buffer)) {
+    const answer = handler.handle(frame);
+    Atomics.store(flags, 0, native.hasChanges ? 1 : 0);
+    if (answer !== null) sendAnswer(device, answer);
+  }
+  native.close();
+  say({ kind: 'closed' });
+} catch (error) {
+  say({ kind: 'failed', message: messageOf(error) });
+}
