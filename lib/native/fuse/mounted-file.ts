@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { WinterdockError } from '../../base/errors.ts';
 import { closeDevice, mountDevice, unmountFolder } from './device.ts';
@@ -33,6 +34,9 @@ export type FromFuseThread = { kind: 'serving' } | { kind: 'closed' } | { kind: 
 
 /** How often what guests wrote is made durable when nobody asks for it. */
 const COMMIT_MS = 1000;
+/** A process that has just ended may still be let go by the kernel. */
+const UNMOUNT_ATTEMPTS = 4;
+const UNMOUNT_PAUSE_MS = 25;
 /** The error of a look-up that has committed: handler.ts has its number. */
 const COMMITTED_CODE = 'EALREADY';
 
@@ -120,9 +124,16 @@ export class MountedFile {
    * when the file could not be put to rest; it is then as a killed process leaves one.
    */
   async close(): Promise<boolean> {
-    if (!(await unmountFolder(this.#parts.folder, { lazy: false }))) return false;
-    await this.#atRest();
-    return true;
+    for (let attempt = 1; attempt <= UNMOUNT_ATTEMPTS; attempt += 1) {
+      // A commit under way uses the mount as well.
+      await this.#committing;
+      if (await unmountFolder(this.#parts.folder, { lazy: false })) {
+        await this.#atRest();
+        return true;
+      }
+      await setTimeout(attempt * UNMOUNT_PAUSE_MS);
+    }
+    return false;
   }
 
   /** The same, whoever uses the mount: every request from then on fails. */
