@@ -19,7 +19,7 @@ export interface RestingFile {
   version: number | null;
 }
 
-export interface RestingDirectory {
+interface RestingDirectory {
   kind: 'directory';
   mode: number | null;
   mtime: number;
@@ -27,7 +27,7 @@ export interface RestingDirectory {
   version: number | null;
 }
 
-export interface RestingLink {
+interface RestingLink {
   kind: 'link';
   target: Buffer;
   mtime: number;

@@ -18,7 +18,7 @@ interface HandlerOptions {
 }
 
 /** What is read or written at once. */
-export const MAX_DATA_BYTES = 1024 * 1024;
+const MAX_DATA_BYTES = 1024 * 1024;
 /** Room for a frame beside its data: the header, the arguments, and the longest names. */
 export const MAX_FRAME_BYTES = MAX_DATA_BYTES + 8192;
 /** Answers a look-up of the commit's name once everything is on disk (EALREADY): no error of a file system. */

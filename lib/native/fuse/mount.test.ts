@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   closeSync,
   fsyncSync,
   lstatSync,
@@ -26,6 +27,14 @@ const MIB = 1024 * 1024;
 
 const whyNot = await whyNotMountable();
 if (whyNot !== null) process.stdout.write(`${whyNot}\n`);
+
+/** A user of a namespace, without rights outside; root where nobody else can open the device. */
+const PLAIN_USER = ['setpriv', '--reuid=61000', '--regid=61000', '--clear-groups'];
+const opens = (user: string[]) => spawnSync('env', [...user, 'test', '-w', '/dev/fuse']).status === 0;
+const IN_NAMESPACE = [...(opens(PLAIN_USER) ? PLAIN_USER : []), 'unshare', '-Urm'];
+const MOUNTS_IN_NAMESPACE = whyNot === null && spawnSync('env', [...IN_NAMESPACE, 'true']).status === 0;
+if (whyNot === null && !MOUNTS_IN_NAMESPACE)
+  process.stdout.write('Not run: a mount in a user namespace, as this machine gives none.\n');
 
 afterEach(endServedFiles);
 
@@ -107,6 +116,30 @@ describe.runIf(whyNot === null)('a mounted file', () => {
     process.kill(served.pid, 'SIGCONT');
     await served.kill();
   });
+
+  test.runIf(MOUNTS_IN_NAMESPACE)(
+    '18. a user mounts in a namespace of theirs, without rights outside, and has all files',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'winterdock-plain-'));
+      chmodSync(folder, 0o777);
+      mkdirSync(join(folder, 'mount'));
+      chmodSync(join(folder, 'mount'), 0o777);
+      const serve = [join(import.meta.dirname, '..', 'testing', 'serve.ts'), join(folder, 'vfs.sqlite')];
+      const script = 'echo written > a; mkdir d; ln a d/b; stat -c "%u %h" a; cat d/b';
+      const run = () =>
+        spawnSync(
+          'env',
+          [
+            ...[...IN_NAMESPACE, process.execPath, '--no-warnings'],
+            ...[...serve, join(folder, 'mount'), `${64 * MIB}`, script],
+          ],
+          { encoding: 'utf8' },
+        );
+      expect(run()).toMatchObject({ stdout: '0 2\nwritten\n', stderr: '', status: 0 });
+      expect(readdirSync(folder).sort()).toEqual(['mount', 'vfs.sqlite']);
+      rmSync(folder, { recursive: true });
+    },
+  );
 
   test('22. a mount in use is not put to rest, and is when it is given up', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'winterdock-mounted-'));

@@ -41,10 +41,10 @@ export const OPCODE = {
 } as const;
 
 export const HEADER_BYTES = 40;
-export const ANSWER_HEADER_BYTES = 16;
-export const ATTRIBUTE_BYTES = 88;
+const ANSWER_HEADER_BYTES = 16;
+const ATTRIBUTE_BYTES = 88;
 /** An entry is the inode's number, a generation, how long both are good, and its attributes. */
-export const ENTRY_BYTES = 40 + ATTRIBUTE_BYTES;
+const ENTRY_BYTES = 40 + ATTRIBUTE_BYTES;
 const DIRENT_BYTES = 24;
 /** Nobody but the kernel changes anything: what it knows is good until it is forgotten. */
 const FOREVER_SECONDS = 1_000_000_000;

@@ -96,8 +96,10 @@ export class ServedFile {
 
   async #nextLine(): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
+    const child = this.#child;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return 'it has ended';
     this.#lines?.once('line', resolve);
-    this.#child?.once('exit', (code, signal) => resolve(`it ended with ${code ?? signal}`));
+    child.once('exit', (code, signal) => resolve(`it ended with ${code ?? signal}`));
     return promise;
   }
 
