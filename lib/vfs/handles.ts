@@ -74,7 +74,7 @@ const SHIPPED = `PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${SH
  * resume cleared. Writes only if something is missing. `maxBytes` limits the file. With `walLater`, a complete file is
  * left untouched, and the caller must run `enterWal` before the first write. `joins`: another process has it open for
  * writing, so tmp is in use and stays. `shipsLog`: it checkpoints nothing by itself, and one that fails stays open.
- * `view`: what the file may declare, which others refuse. `inspect` looks at tables of the caller, and throws `corrupt`.
+ * `view`: what the file may declare, which others refuse. `inspect` looks at the caller's tables; it throws `corrupt`.
  * Throws `missing_file` (with `mustExist`), `corrupt`, `conflict`, `storage_unavailable`.
  */
 export function openLiveFile(

@@ -1,6 +1,6 @@
 /** Extended attributes of inodes: those that users may set, as bytes. Knows nothing of files and names. */
 import type { Statements } from '../../vfs/statements.ts';
-import { E2BIG, EEXIST, ENODATA, ENOSPC, EOPNOTSUPP, ERANGE, refuse } from './errno.ts';
+import { E2BIG, EEXIST, ENODATA, ENOSPC, EOPNOTSUPP, ERANGE, endWith } from './errno.ts';
 import type { Room } from './room.ts';
 
 const MAX_VALUE_BYTES = 65_536;
@@ -25,7 +25,7 @@ export class Attributes {
   }
 
   get(ino: number, name: Buffer): Buffer {
-    return this.#find(ino, name) ?? refuse(ENODATA);
+    return this.#find(ino, name) ?? endWith(ENODATA);
   }
 
   /** The names, each with a NUL behind it. */
@@ -36,14 +36,14 @@ export class Attributes {
 
   /** Sets a value; `flags` as of setxattr(2). */
   set(ino: number, name: Buffer, value: Buffer, flags: number): void {
-    if (!isUsers(name)) refuse(EOPNOTSUPP);
-    if (name.length > MAX_NAME_BYTES) refuse(ERANGE);
-    if (value.length > MAX_VALUE_BYTES) refuse(E2BIG);
+    if (!isUsers(name)) endWith(EOPNOTSUPP);
+    if (name.length > MAX_NAME_BYTES) endWith(ERANGE);
+    if (value.length > MAX_VALUE_BYTES) endWith(E2BIG);
     const has = this.#find(ino, name);
-    if (has !== null && (flags & CREATE) !== 0) refuse(EEXIST);
-    if (has === null && (flags & REPLACE) !== 0) refuse(ENODATA);
+    if (has !== null && (flags & CREATE) !== 0) endWith(EEXIST);
+    if (has === null && (flags & REPLACE) !== 0) endWith(ENODATA);
     const bytes = this.#bytesOf(ino) - sizeOf(name, has);
-    if (bytes + sizeOf(name, value) > MAX_BYTES) refuse(ENOSPC);
+    if (bytes + sizeOf(name, value) > MAX_BYTES) endWith(ENOSPC);
     this.#room.require(sizeOf(name, value) - sizeOf(name, has));
     this.#begin();
     this.#room.add(sizeOf(name, value) - sizeOf(name, has));
@@ -54,7 +54,7 @@ export class Attributes {
   }
 
   remove(ino: number, name: Buffer): void {
-    const has = this.#find(ino, name) ?? refuse(ENODATA);
+    const has = this.#find(ino, name) ?? endWith(ENODATA);
     this.#begin();
     this.#room.add(-sizeOf(name, has));
     this.#statements.run('DELETE FROM native_xattr WHERE ino = ? AND name = ?', ino, name);

@@ -4,7 +4,7 @@
  */
 import type { Statements } from '../../vfs/statements.ts';
 import { type Inode, NO_BYTES } from './inode.ts';
-import { CHUNK_BYTES, CHUNKS_PER_FILE } from './tables.ts';
+import { CHUNKS_PER_FILE, FILE_CHUNK_BYTES } from './tables.ts';
 
 /** Written bytes that are kept in memory; more go to the open transaction. */
 const DIRTY_BYTES = 16 * 1024 * 1024;
@@ -45,14 +45,14 @@ export class Contents {
   read(inode: Inode, offset: number, length: number, into: Buffer, at: number): number {
     const end = Math.min(offset + length, inode.size);
     for (let from = offset; from < end; ) {
-      const index = Math.floor(from / CHUNK_BYTES);
-      const within = from - index * CHUNK_BYTES;
-      const until = Math.min(CHUNK_BYTES, end - index * CHUNK_BYTES);
+      const index = Math.floor(from / FILE_CHUNK_BYTES);
+      const within = from - index * FILE_CHUNK_BYTES;
+      const until = Math.min(FILE_CHUNK_BYTES, end - index * FILE_CHUNK_BYTES);
       const bytes = this.#load(inode, index);
       const has = Math.max(within, Math.min(until, bytes.length));
       if (has > within) bytes.copy(into, at + from - offset, within, has);
       into.fill(0, at + from - offset + has - within, at + from - offset + until - within);
-      from = index * CHUNK_BYTES + until;
+      from = index * FILE_CHUNK_BYTES + until;
     }
     return Math.max(0, end - offset);
   }
@@ -60,9 +60,9 @@ export class Contents {
   /** Writes bytes; the caller sets the size. */
   write(inode: Inode, offset: number, bytes: Uint8Array): void {
     for (let from = 0; from < bytes.length; ) {
-      const index = Math.floor((offset + from) / CHUNK_BYTES);
-      const within = offset + from - index * CHUNK_BYTES;
-      const count = Math.min(CHUNK_BYTES - within, bytes.length - from);
+      const index = Math.floor((offset + from) / FILE_CHUNK_BYTES);
+      const within = offset + from - index * FILE_CHUNK_BYTES;
+      const count = Math.min(FILE_CHUNK_BYTES - within, bytes.length - from);
       const chunk = this.#writable(inode, index, within + count, within === 0);
       if (within > chunk.length) chunk.bytes.fill(0, chunk.length, within);
       chunk.bytes.set(bytes.subarray(from, from + count), within);
@@ -73,8 +73,8 @@ export class Contents {
 
   /** Cuts a file: nothing of what was behind `size` shows when it grows again. */
   cut(inode: Inode, size: number): void {
-    const last = Math.floor(size / CHUNK_BYTES);
-    const within = size - last * CHUNK_BYTES;
+    const last = Math.floor(size / FILE_CHUNK_BYTES);
+    const within = size - last * FILE_CHUNK_BYTES;
     const kept = within > 0 ? last + 1 : last;
     if (within > 0 && this.#load(inode, last).length > within) {
       const chunk = this.#writable(inode, last, within, false);
@@ -94,14 +94,14 @@ export class Contents {
   zero(inode: Inode, offset: number, length: number): void {
     const end = Math.min(offset + length, inode.size);
     for (let from = offset; from < end; ) {
-      const index = Math.floor(from / CHUNK_BYTES);
-      const within = from - index * CHUNK_BYTES;
-      const until = Math.min(CHUNK_BYTES, end - index * CHUNK_BYTES);
-      const isWhole = within === 0 && until === CHUNK_BYTES;
+      const index = Math.floor(from / FILE_CHUNK_BYTES);
+      const within = from - index * FILE_CHUNK_BYTES;
+      const until = Math.min(FILE_CHUNK_BYTES, end - index * FILE_CHUNK_BYTES);
+      const isWhole = within === 0 && until === FILE_CHUNK_BYTES;
       const chunk = this.#writable(inode, index, until, isWhole);
       if (isWhole) chunk.length = 0;
       else if (chunk.length > within) chunk.bytes.fill(0, within, Math.min(until, chunk.length));
-      from = index * CHUNK_BYTES + until;
+      from = index * FILE_CHUNK_BYTES + until;
     }
   }
 
@@ -118,7 +118,7 @@ export class Contents {
 
   /** Makes everything that is in the seed's row a chunk. */
   copyBase(inode: Inode): void {
-    for (let index = 0; index * CHUNK_BYTES < inode.base; index += 1) {
+    for (let index = 0; index * FILE_CHUNK_BYTES < inode.base; index += 1) {
       if (this.#chunks.get(inode.ino)?.has(index)) continue;
       const id = inode.ino * CHUNKS_PER_FILE + index;
       if (this.#statements.get('SELECT 1 FROM native_chunk WHERE id = ?', id) !== undefined) continue;
@@ -161,14 +161,14 @@ export class Contents {
       this.#chunks.set(inode.ino, known);
       return chunk.bytes.subarray(0, chunk.length);
     }
-    const start = index * CHUNK_BYTES;
+    const start = index * FILE_CHUNK_BYTES;
     const row = this.#statements.get<{ data: Uint8Array | null }>(
       'SELECT data FROM native_chunk WHERE id = ?',
       inode.ino * CHUNKS_PER_FILE + index,
     );
     if (row === undefined) {
       if (start >= inode.base) return NO_BYTES;
-      return this.#baseOf(inode).subarray(start, Math.min(start + CHUNK_BYTES, inode.base));
+      return this.#baseOf(inode).subarray(start, Math.min(start + FILE_CHUNK_BYTES, inode.base));
     }
     const bytes = row.data === null ? NO_BYTES : Buffer.from(row.data.buffer, row.data.byteOffset, row.data.byteLength);
     this.#keep(inode.ino, index, { bytes, length: bytes.length, isDirty: false });
@@ -193,8 +193,11 @@ export class Contents {
   #writable(inode: Inode, index: number, length: number, isReplaced: boolean): Chunk {
     const known = this.#chunks.get(inode.ino)?.get(index);
     if (known?.isDirty && known.bytes.length >= length) return known;
-    const has = isReplaced && length >= CHUNK_BYTES ? NO_BYTES : this.#load(inode, index);
-    const room = Math.min(CHUNK_BYTES, Math.max(LEAST_BYTES, length, has.length, known?.isDirty ? 2 * has.length : 0));
+    const has = isReplaced && length >= FILE_CHUNK_BYTES ? NO_BYTES : this.#load(inode, index);
+    const room = Math.min(
+      FILE_CHUNK_BYTES,
+      Math.max(LEAST_BYTES, length, has.length, known?.isDirty ? 2 * has.length : 0),
+    );
     const bytes = Buffer.allocUnsafeSlow(room);
     has.copy(bytes);
     this.#forget(inode.ino, index);

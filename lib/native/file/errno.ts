@@ -30,6 +30,6 @@ export class RequestRefused extends Error {
 }
 
 /** Ends a request with an error number. */
-export function refuse(errno: number): never {
+export function endWith(errno: number): never {
   throw new RequestRefused(errno);
 }

@@ -3,11 +3,11 @@
  * before anything changes; a request that is refused has changed nothing. Knows nothing of names, FUSE and commits.
  */
 import type { Contents } from './contents.ts';
-import { EFBIG, EINVAL, EISDIR, EOPNOTSUPP, EPERM, refuse } from './errno.ts';
+import { EFBIG, EINVAL, EISDIR, EOPNOTSUPP, EPERM, endWith } from './errno.ts';
 import { type FileTime, type Inode, S_IFDIR, S_IFREG, STALE_ATTRIBUTES, STALE_CONTENT } from './inode.ts';
 import type { Inodes } from './inodes.ts';
 import { highestCharge, type Room } from './room.ts';
-import { CHUNK_BYTES, CHUNKS_PER_FILE, ROOT_INO } from './tables.ts';
+import { CHUNKS_PER_FILE, FILE_CHUNK_BYTES, ROOT_INO } from './tables.ts';
 
 interface FileBytesParts {
   inodes: Inodes;
@@ -29,7 +29,7 @@ export interface AttributeChange {
   dropsPrivileges?: boolean;
 }
 
-const MAX_FILE_BYTES = CHUNK_BYTES * CHUNKS_PER_FILE;
+const MAX_FILE_BYTES = FILE_CHUNK_BYTES * CHUNKS_PER_FILE;
 const SET_UID = 0o4000;
 const SET_GID = 0o2000;
 const GROUP_EXECUTES = 0o010;
@@ -70,9 +70,9 @@ export class FileBytes {
   setAttributes(ino: number, change: AttributeChange): Inode {
     const { inodes, begin } = this.#parts;
     const inode = inodes.get(ino);
-    if (ino === ROOT_INO) refuse(EPERM);
+    if (ino === ROOT_INO) endWith(EPERM);
     if (change.size !== undefined) {
-      if (inode.kind === S_IFDIR) refuse(EISDIR);
+      if (inode.kind === S_IFDIR) endWith(EISDIR);
       this.#requireSize(this.#file(ino), change.size);
     }
     begin();
@@ -95,11 +95,11 @@ export class FileBytes {
   allocate(ino: number, offset: number, length: number, mode: number): void {
     const { inodes, contents, begin, flush } = this.#parts;
     const inode = this.#file(ino);
-    if (length <= 0) refuse(EINVAL);
+    if (length <= 0) endWith(EINVAL);
     const keepsSize = (mode & KEEP_SIZE) !== 0;
     const zeroes = (mode & (PUNCH_HOLE | ZERO_RANGE)) !== 0;
     const isKnown = mode === 0 || mode === KEEP_SIZE || mode === (PUNCH_HOLE | KEEP_SIZE) || (mode & ~1) === ZERO_RANGE;
-    if (!isKnown) refuse(EOPNOTSUPP);
+    if (!isKnown) endWith(EOPNOTSUPP);
     const end = offset + length;
     // Room that is only promised is counted as if it were used, when it is asked for.
     if ((mode & PUNCH_HOLE) === 0) this.#requireSize(inode, Math.max(inode.size, end));
@@ -115,12 +115,12 @@ export class FileBytes {
 
   #file(ino: number): Inode {
     const inode = this.#parts.inodes.get(ino);
-    if (inode.kind === S_IFDIR) refuse(EISDIR);
-    return inode.kind === S_IFREG ? inode : refuse(EINVAL);
+    if (inode.kind === S_IFDIR) endWith(EISDIR);
+    return inode.kind === S_IFREG ? inode : endWith(EINVAL);
   }
 
   #requireSize(inode: Inode, size: number): void {
-    if (size > MAX_FILE_BYTES) refuse(EFBIG);
+    if (size > MAX_FILE_BYTES) endWith(EFBIG);
     if (size > inode.size) this.#parts.room.require((this.#grownCharge(inode, size) - inode.charge) * copiesOf(inode));
   }
 

@@ -15,7 +15,7 @@ import {
   ENOTEMPTY,
   EPERM,
   EXDEV,
-  refuse,
+  endWith,
 } from './errno.ts';
 import { type Inode, isSpecial, S_IFDIR, S_IFLNK, S_IFREG, STALE_ATTRIBUTES, STALE_CONTENT } from './inode.ts';
 import type { Inodes } from './inodes.ts';
@@ -83,16 +83,16 @@ export class FileSystem {
   /** Makes a file, a directory, a FIFO, a socket or a link with a `target`. Devices are refused. */
   create(parent: number, name: Buffer, kind: number, mode: number, target: Buffer | null = null): Inode {
     const { inodes, links, begin } = this.#parts;
-    if (kind !== S_IFREG && kind !== S_IFDIR && kind !== S_IFLNK && !isSpecial(kind)) refuse(EPERM);
-    if ((kind === S_IFLNK) !== (target !== null)) refuse(EINVAL);
-    if (target !== null && target.length > MAX_TARGET_BYTES) refuse(ENAMETOOLONG);
-    if (target !== null && (target.length === 0 || target.includes(0))) refuse(target.length === 0 ? ENOENT : EINVAL);
+    if (kind !== S_IFREG && kind !== S_IFDIR && kind !== S_IFLNK && !isSpecial(kind)) endWith(EPERM);
+    if ((kind === S_IFLNK) !== (target !== null)) endWith(EINVAL);
+    if (target !== null && target.length > MAX_TARGET_BYTES) endWith(ENAMETOOLONG);
+    if (target !== null && (target.length === 0 || target.includes(0))) endWith(target.length === 0 ? ENOENT : EINVAL);
     const directory = this.#place(parent, name);
     const charge = this.#chargeOf(directory, name, target?.length ?? 0);
     begin();
     // A directory in one whose files belong to its group does so too.
     const inherited = kind === S_IFDIR ? directory.mode & SET_GID : 0;
-    const inode = inodes.make(kind, (mode & 0o7777) | inherited, directory.volume ?? refuse(EPERM));
+    const inode = inodes.make(kind, (mode & 0o7777) | inherited, directory.volume ?? endWith(EPERM));
     inode.nlink = kind === S_IFDIR ? 2 : 1;
     inode.target = target;
     inode.size = target?.length ?? 0;
@@ -113,11 +113,11 @@ export class FileSystem {
   link(ino: number, parent: number, name: Buffer): Inode {
     const { inodes, links, room, begin } = this.#parts;
     const inode = inodes.get(ino);
-    if (inode.kind === S_IFDIR) refuse(EPERM);
+    if (inode.kind === S_IFDIR) endWith(EPERM);
     const directory = this.#place(parent, name);
-    if (inode.nlink === 0) refuse(ENOENT);
-    if (inode.nlink >= MAX_LINKS) refuse(EMLINK);
-    if (inode.volume !== directory.volume) refuse(EXDEV);
+    if (inode.nlink === 0) endWith(ENOENT);
+    if (inode.nlink >= MAX_LINKS) endWith(EMLINK);
+    if (inode.volume !== directory.volume) endWith(EXDEV);
     const charge = Math.max(inode.charge, this.#chargeOf(directory, name, inode.size));
     // From here on each of its names is counted in the same way.
     room.require(charge * (inode.nlink + 1) - inode.charge * inode.nlink);
@@ -135,14 +135,14 @@ export class FileSystem {
 
   unlink(parent: number, name: Buffer): void {
     const { directory, link, inode } = this.#existing(parent, name);
-    if (inode.kind === S_IFDIR) refuse(EISDIR);
+    if (inode.kind === S_IFDIR) endWith(EISDIR);
     this.#parts.begin();
     this.#removeName(directory, link, inode);
   }
 
   rmdir(parent: number, name: Buffer): void {
     const { directory, link, inode } = this.#existing(parent, name);
-    if (inode.kind !== S_IFDIR) refuse(ENOTDIR);
+    if (inode.kind !== S_IFDIR) endWith(ENOTDIR);
     this.#requireEmpty(inode);
     this.#parts.begin();
     this.#removeName(directory, link, inode);
@@ -150,24 +150,24 @@ export class FileSystem {
 
   /** `flags` as of renameat2(2): none, or that nothing may be replaced. */
   rename(parent: number, name: Buffer, newParent: number, newName: Buffer, flags: number): void {
-    if ((flags & ~NO_REPLACE) !== 0) refuse(EINVAL);
+    if ((flags & ~NO_REPLACE) !== 0) endWith(EINVAL);
     const { inodes, links, merge, begin } = this.#parts;
     const { directory, link, inode } = this.#existing(parent, name);
     const newDirectory = this.#writable(newParent);
     requireFileName(newName);
-    if (directory.volume !== newDirectory.volume) refuse(EXDEV);
+    if (directory.volume !== newDirectory.volume) endWith(EXDEV);
     merge.complete(newDirectory);
-    if (inode.kind === S_IFDIR && inodes.isWithin(newDirectory, inode)) refuse(EINVAL);
+    if (inode.kind === S_IFDIR && inodes.isWithin(newDirectory, inode)) endWith(EINVAL);
     const replaced = links.find(newDirectory.ino, newName);
     const former = replaced === null ? null : inodes.get(replaced.ino);
     if (former !== null) {
-      if ((flags & NO_REPLACE) !== 0) refuse(EEXIST);
+      if ((flags & NO_REPLACE) !== 0) endWith(EEXIST);
       if (former === inode) return;
       if (former.kind === S_IFDIR) {
-        if (inode.kind !== S_IFDIR) refuse(EISDIR);
-        if (inodes.isWithin(directory, former)) refuse(ENOTEMPTY);
+        if (inode.kind !== S_IFDIR) endWith(EISDIR);
+        if (inodes.isWithin(directory, former)) endWith(ENOTEMPTY);
         this.#requireEmpty(former);
-      } else if (inode.kind === S_IFDIR) refuse(ENOTDIR);
+      } else if (inode.kind === S_IFDIR) endWith(ENOTDIR);
     }
     this.#requirePath(newDirectory, newName);
     // What it has at rest stays where it is until the file comes to rest.
@@ -257,20 +257,20 @@ export class FileSystem {
 
   #directory(ino: number): Inode {
     const inode = this.#parts.inodes.get(ino);
-    return inode.kind === S_IFDIR ? inode : refuse(ENOTDIR);
+    return inode.kind === S_IFDIR ? inode : endWith(ENOTDIR);
   }
 
   /** What may have attributes of users: files and directories, as on Linux. */
   #attributed(ino: number): Inode {
     const inode = this.#parts.inodes.get(ino);
-    return ino !== ROOT_INO && (inode.kind === S_IFREG || inode.kind === S_IFDIR) ? inode : refuse(EPERM);
+    return ino !== ROOT_INO && (inode.kind === S_IFREG || inode.kind === S_IFDIR) ? inode : endWith(EPERM);
   }
 
   /** A directory in which names may change: one of a volume, that was not removed. */
   #writable(ino: number): Inode {
     const directory = this.#directory(ino);
-    if (ino === ROOT_INO) refuse(EPERM);
-    return directory.nlink === 0 ? refuse(ENOENT) : directory;
+    if (ino === ROOT_INO) endWith(EPERM);
+    return directory.nlink === 0 ? endWith(ENOENT) : directory;
   }
 
   /** The directory of a name that is free. */
@@ -278,7 +278,7 @@ export class FileSystem {
     const directory = this.#writable(parent);
     requireFileName(name);
     this.#parts.merge.complete(directory);
-    if (this.#parts.links.find(parent, name) !== null) refuse(EEXIST);
+    if (this.#parts.links.find(parent, name) !== null) endWith(EEXIST);
     this.#requirePath(directory, name);
     return directory;
   }
@@ -287,13 +287,13 @@ export class FileSystem {
     const directory = this.#writable(parent);
     requireFileName(name);
     this.#parts.merge.complete(directory);
-    const link = this.#parts.links.find(parent, name) ?? refuse(ENOENT);
+    const link = this.#parts.links.find(parent, name) ?? endWith(ENOENT);
     return { directory, link, inode: this.#parts.inodes.get(link.ino) };
   }
 
   #requirePath(directory: Inode, name: Buffer): number {
     const bytes = this.#parts.inodes.pathOf(directory).length + 1 + name.length;
-    return bytes > MAX_PATH_BYTES ? refuse(ENAMETOOLONG) : bytes;
+    return bytes > MAX_PATH_BYTES ? endWith(ENAMETOOLONG) : bytes;
   }
 
   #chargeOf(directory: Inode, name: Buffer, size: number): number {
@@ -304,7 +304,7 @@ export class FileSystem {
 
   #requireEmpty(directory: Inode): void {
     this.#parts.merge.complete(directory);
-    if (!this.#parts.links.isEmpty(directory.ino)) refuse(ENOTEMPTY);
+    if (!this.#parts.links.isEmpty(directory.ino)) endWith(ENOTEMPTY);
   }
 
   #removeName(directory: Inode, link: Link, inode: Inode): void {

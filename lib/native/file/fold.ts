@@ -10,7 +10,7 @@ import type { Contents } from './contents.ts';
 import { type Inode, isSpecial, restingSeconds, S_IFDIR, S_IFLNK, S_IFREG, STALE_CONTENT } from './inode.ts';
 import type { Inodes } from './inodes.ts';
 import { type Link, type Links, NOWHERE } from './links.ts';
-import { type Merge, notedPlace, placeOf } from './merge.ts';
+import { type Merge, notedPath, notedPlace } from './merge.ts';
 import { entryPath } from './names.ts';
 import { WHOLE_BYTES } from './tables.ts';
 
@@ -181,7 +181,7 @@ export class Fold {
     this.#vacate(to, link);
     const sql = 'UPDATE vfs SET volume = ?, path = CAST(? AS TEXT), mtime = ? WHERE rowid = ?';
     statements.run(sql, to.volume, to.path, restingSeconds(inode.mtime), row);
-    const place = placeOf(from);
+    const place = notedPath(from);
     if (place !== null) this.#dropNode(place);
     this.#putNode(inode, to, row);
     this.#arrive(link, to);
@@ -192,7 +192,7 @@ export class Fold {
   #leave(from: Buffer): void {
     const row = this.#rowOf(from);
     if (row !== null) this.#parts.statements.run('DELETE FROM vfs WHERE rowid = ?', row);
-    const place = placeOf(from);
+    const place = notedPath(from);
     if (place !== null) this.#dropNode(place);
   }
 
@@ -250,7 +250,7 @@ export class Fold {
   #rowOf(noted: Buffer): number | null {
     const text = noted.toString('latin1');
     if (text.startsWith(PARKED_MARK)) return Number(text.slice(PARKED_MARK.length));
-    const place = placeOf(noted);
+    const place = notedPath(noted);
     return place === null ? null : this.#rowAt(place.volume, place.path);
   }
 

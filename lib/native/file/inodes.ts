@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import { corruptFile } from '../../vfs/sqlite-errors.ts';
 import type { Statements } from '../../vfs/statements.ts';
 import type { Volume } from '../../vfs/volumes.ts';
-import { ENOENT, refuse } from './errno.ts';
+import { ENOENT, endWith } from './errno.ts';
 import { type FileTime, type Inode, NO_BYTES, S_IFDIR } from './inode.ts';
 import { FIRST_FREE, ROOT_INO, VOLUME_INOS } from './tables.ts';
 
@@ -74,7 +74,7 @@ export class Inodes {
 
   /** The inode of a number; ends the request with ENOENT where there is none. */
   get(ino: number): Inode {
-    return this.find(ino) ?? refuse(ENOENT);
+    return this.find(ino) ?? endWith(ENOENT);
   }
 
   find(ino: number): Inode | null {
@@ -173,7 +173,7 @@ export class Inodes {
       'SELECT parent, name FROM native_link WHERE ino = ?',
       directory.ino,
     );
-    if (link === undefined) refuse(ENOENT);
+    if (link === undefined) endWith(ENOENT);
     directory.parent = link.parent;
     directory.name = Buffer.from(link.name);
   }

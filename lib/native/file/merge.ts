@@ -10,7 +10,7 @@ import { type Inode, isSpecial, restingSeconds, S_IFDIR, S_IFLNK, S_IFREG } from
 import type { Inodes } from './inodes.ts';
 import { type Link, type Links, NOWHERE } from './links.ts';
 import { entryPath } from './names.ts';
-import { type RestingEntry, type RestingFile, restingEntries, restingEntry } from './resting-rows.ts';
+import { type FileAtRest, type RestingEntry, restingEntries, restingEntry } from './resting-rows.ts';
 import { lowestCharge } from './room.ts';
 import { FIRST_FREE, WHOLE_BYTES } from './tables.ts';
 
@@ -37,7 +37,7 @@ export function notedPlace(volume: Volume, path: Buffer): Buffer {
 }
 
 /** The volume and path of a noted place; null where it is none of a path. */
-export function placeOf(origin: Buffer): { volume: Volume; path: Buffer } | null {
+export function notedPath(origin: Buffer): { volume: Volume; path: Buffer } | null {
   const volume = VOLUME_OF_LETTER.get(origin.toString('latin1', 0, 1));
   return volume === undefined ? null : { volume, path: origin.subarray(1) };
 }
@@ -98,7 +98,7 @@ export class Merge {
     if (directory.ino >= FIRST_FREE) {
       const [link] = links.of(directory.ino);
       const noted = link === undefined ? NOWHERE : this.originOfLink(link, inodes.get(link.parent));
-      origin = placeOf(noted)?.path ?? null;
+      origin = notedPath(noted)?.path ?? null;
     }
     directory.origin = origin;
     return origin;
@@ -136,7 +136,7 @@ export class Merge {
   }
 
   /** The row of a file that nobody changed may have another number now. */
-  #follow(inode: Inode, entry: RestingFile): void {
+  #follow(inode: Inode, entry: FileAtRest): void {
     if (inode.contentRow === entry.row) return;
     this.#parts.begin();
     inode.contentRow = entry.row;
@@ -217,7 +217,7 @@ function isUnchanged(inode: Inode, link: Link, entry: RestingEntry): boolean {
   return entry.isHollow ? inode.size > WHOLE_BYTES || inode.size === 0 : isAsStored(inode, entry);
 }
 
-function isAsStored(inode: Inode, { size, mtime }: RestingFile): boolean {
+function isAsStored(inode: Inode, { size, mtime }: FileAtRest): boolean {
   return inode.size === size && restingSeconds(inode.mtime) === mtime;
 }
 

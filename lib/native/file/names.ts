@@ -1,5 +1,5 @@
 /** Names and paths as bytes. Pure. */
-import { EINVAL, ENAMETOOLONG, refuse } from './errno.ts';
+import { EINVAL, ENAMETOOLONG, endWith } from './errno.ts';
 
 const MAX_NAME_BYTES = 255;
 const SLASH = 47;
@@ -14,8 +14,8 @@ export function isFileName(name: Uint8Array): boolean {
 
 /** Refuses a name that no file can have. */
 export function requireFileName(name: Uint8Array): void {
-  if (name.length > MAX_NAME_BYTES) refuse(ENAMETOOLONG);
-  if (!isFileName(name)) refuse(EINVAL);
+  if (name.length > MAX_NAME_BYTES) endWith(ENAMETOOLONG);
+  if (!isFileName(name)) endWith(EINVAL);
 }
 
 /** The path of an entry of a directory, whose own path is empty for the root of a volume. */

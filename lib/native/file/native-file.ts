@@ -9,7 +9,7 @@ import { translateSqliteError } from '../../vfs/sqlite-errors.ts';
 import { Statements } from '../../vfs/statements.ts';
 import { Attributes } from './attributes.ts';
 import { Contents } from './contents.ts';
-import { EIO, RequestRefused, refuse } from './errno.ts';
+import { EIO, endWith, RequestRefused } from './errno.ts';
 import { FileBytes } from './file-bytes.ts';
 import { FileSystem } from './file-system.ts';
 import { Fold } from './fold.ts';
@@ -119,13 +119,13 @@ export class NativeFile {
    * until the file is opened again, with what was committed last.
    */
   request<T>(work: () => T): T {
-    if (this.#failure !== null) refuse(EIO);
+    if (this.#failure !== null) endWith(EIO);
     try {
       return work();
     } catch (error) {
       if (error instanceof RequestRefused) throw error;
       this.#failure = error;
-      return refuse(EIO);
+      return endWith(EIO);
     }
   }
 

@@ -7,7 +7,7 @@ import type { Contents } from './contents.ts';
 import { type Inode, S_IFREG, STALE_CONTENT } from './inode.ts';
 import type { Inodes } from './inodes.ts';
 import type { Link, Links } from './links.ts';
-import { isHollowRow, type Merge, placeOf } from './merge.ts';
+import { isHollowRow, type Merge, notedPath } from './merge.ts';
 import type { Room } from './room.ts';
 import { WHOLE_BYTES } from './tables.ts';
 
@@ -30,7 +30,7 @@ export class Removal {
   /** Removes a name. The inode's own count of names is the caller's. */
   unname(directory: Inode, link: Link, inode: Inode): void {
     const { statements, links, merge } = this.#parts;
-    const place = placeOf(merge.originOfLink(link, directory));
+    const place = notedPath(merge.originOfLink(link, directory));
     links.remove(link.id);
     if (place === null) return;
     if (inode.kind === S_IFREG) {
@@ -93,7 +93,7 @@ export class Removal {
       const directory = inodes.get(other.parent);
       // Another profile may have written the other row while the file was at rest.
       if (merge.find(directory, other.name)?.ino !== inode.ino) continue;
-      const place = placeOf(merge.originOfLink(other, directory));
+      const place = notedPath(merge.originOfLink(other, directory));
       const row = place === null ? null : this.#rowAt(place.volume, place.path);
       if (row === null || row === inode.contentRow) continue;
       inode.contentRow = row;

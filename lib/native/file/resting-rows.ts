@@ -7,7 +7,7 @@ import { MTIME, OWN_MTIME, SIZE, WITH_NODE } from '../../vfs/table-reader.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import { isFileName } from './names.ts';
 
-export interface RestingFile {
+export interface FileAtRest {
   kind: 'file';
   row: number;
   size: number;
@@ -34,7 +34,7 @@ interface RestingLink {
   version: number | null;
 }
 
-export type RestingEntry = RestingFile | RestingDirectory | RestingLink;
+export type RestingEntry = FileAtRest | RestingDirectory | RestingLink;
 
 const FILE_COLUMNS = `CAST(v.path AS BLOB) AS path, v.rowid AS row, ${SIZE} AS size, v.content IS NULL AS hollow, ${MTIME} AS mtime, n.mode AS mode,
   CASE WHEN n.size = ${SIZE} AND n.row = v.rowid AND (n.size > 262144 OR n.mtime = ${OWN_MTIME}) THEN n.version END AS version`;
@@ -152,7 +152,7 @@ function bytesOfRow(bytes: Uint8Array | null | undefined): Buffer {
   return bytes ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) : Buffer.alloc(0);
 }
 
-function ofFile({ row, size, hollow, mtime, mode, version }: FileRow): RestingFile {
+function ofFile({ row, size, hollow, mtime, mode, version }: FileRow): FileAtRest {
   return { kind: 'file', row, size, isHollow: hollow !== 0, mtime, mode, version };
 }
 

@@ -5,7 +5,7 @@
  * It begins with the pages that the file has. What is added counts with the most pages that it can take, and what was
  * there before with the fewest when it is removed: what fits here, fits at rest.
  */
-import { ENOSPC, refuse } from './errno.ts';
+import { ENOSPC, endWith } from './errno.ts';
 
 /** SQLite's smallest usual page, and what of an overflow page is content. */
 const PAGE_BYTES = 4096;
@@ -50,7 +50,7 @@ export class Room {
 
   /** Refuses what does not fit. What takes less than before always fits. */
   require(more: number): void {
-    if (more > 0 && this.#used + more > this.#maxBytes) refuse(ENOSPC);
+    if (more > 0 && this.#used + more > this.#maxBytes) endWith(ENOSPC);
   }
 
   add(more: number): void {

@@ -10,7 +10,7 @@ import type { DeclaredView } from '../../vfs/schema.ts';
 import { corruptFile } from '../../vfs/sqlite-errors.ts';
 
 /** Contents are stored in pieces of this many bytes. */
-export const CHUNK_BYTES = 65_536;
+export const FILE_CHUNK_BYTES = 65_536;
 /** A chunk's row id is the inode's number times this, and its place in the file. */
 export const CHUNKS_PER_FILE = 2 ** 20;
 /** Larger files have no content in the seed's table: their chunks stay at rest too. */

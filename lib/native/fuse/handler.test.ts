@@ -9,7 +9,7 @@ import { DAY } from '../../testing/draw.ts';
 import { openNativeFile } from '../file/native-file.ts';
 import { Random } from '../testing/random.ts';
 import { COMMITTED, FuseHandler } from './handler.ts';
-import { HEADER_BYTES, OPCODE } from './wire.ts';
+import { OPCODE, REQUEST_HEADER_BYTES } from './wire.ts';
 
 const SEED = Number(process.env.WB_TEST_SEED ?? DAY);
 const FRAMES = Number(process.env.WB_TEST_FRAMES ?? 50_000);
@@ -44,8 +44,8 @@ function frameOf(opcode: number, node: number, ...parts: (Buffer | string | numb
       return word;
     }),
   );
-  const head = Buffer.alloc(HEADER_BYTES);
-  head.writeUInt32LE(HEADER_BYTES + body.length, 0);
+  const head = Buffer.alloc(REQUEST_HEADER_BYTES);
+  head.writeUInt32LE(REQUEST_HEADER_BYTES + body.length, 0);
   head.writeUInt32LE(opcode, 4);
   head.writeBigUInt64LE(7n, 8);
   head.writeBigUInt64LE(BigInt(node), 16);

@@ -1,13 +1,13 @@
 /**
- * Answers the kernel's requests from one file. Every request is a stranger's: it is checked here or in `lib/native/file`
+ * Answers the kernel's requests from one file. Every request is a guest's: it is checked here or in `lib/native/file`
  * before anything changes, and whatever it is, it gets an answer or is one that wants none. Knows nothing of devices.
  */
-import { EINVAL, EIO, ENOSYS, EPERM, ERANGE, RequestRefused, refuse } from '../file/errno.ts';
+import { EINVAL, EIO, ENOSYS, EPERM, ERANGE, endWith, RequestRefused } from '../file/errno.ts';
 import type { AttributeChange } from '../file/file-bytes.ts';
 import { type Inode, S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../file/inode.ts';
 import type { NativeFile } from '../file/native-file.ts';
 import { ROOT_INO } from '../file/tables.ts';
-import { Answer, direntBytes, Frame, HEADER_BYTES, OPCODE } from './wire.ts';
+import { direntBytes, Frame, FuseAnswer, OPCODE, REQUEST_HEADER_BYTES } from './wire.ts';
 
 interface HandlerOptions {
   native: NativeFile;
@@ -52,13 +52,13 @@ type Work = (frame: Frame) => void;
 
 export class FuseHandler {
   readonly #options: HandlerOptions;
-  readonly #answer: Answer;
+  readonly #answer: FuseAnswer;
   readonly #commitName: Buffer;
   readonly #work: ReadonlyMap<number, Work>;
 
   constructor(options: HandlerOptions) {
     this.#options = options;
-    this.#answer = new Answer(MAX_FRAME_BYTES, options.owner);
+    this.#answer = new FuseAnswer(MAX_FRAME_BYTES, options.owner);
     this.#commitName = Buffer.from(options.commitName);
     this.#work = new Map<number, Work>([
       [OPCODE.INIT, (frame) => this.#init(frame)],
@@ -68,11 +68,14 @@ export class FuseHandler {
       [OPCODE.READLINK, (frame) => this.#readLink(frame)],
       [OPCODE.SYMLINK, (frame) => this.#symlink(frame)],
       [OPCODE.MKNOD, (frame) => this.#makeNode(frame)],
-      [OPCODE.MKDIR, (frame) => this.#create(frame.node, frame.skip(8).name(), S_IFDIR, frame.u32(HEADER_BYTES))],
+      [
+        OPCODE.MKDIR,
+        (frame) => this.#create(frame.node, frame.skip(8).name(), S_IFDIR, frame.u32(REQUEST_HEADER_BYTES)),
+      ],
       [OPCODE.UNLINK, (frame) => this.#names.unlink(frame.node, frame.name())],
       [OPCODE.RMDIR, (frame) => this.#names.rmdir(frame.node, frame.name())],
       [OPCODE.RENAME, (frame) => this.#rename(frame.skip(8), 0)],
-      [OPCODE.RENAME2, (frame) => this.#rename(frame.skip(16), frame.u32(HEADER_BYTES + 8))],
+      [OPCODE.RENAME2, (frame) => this.#rename(frame.skip(16), frame.u32(REQUEST_HEADER_BYTES + 8))],
       [OPCODE.LINK, (frame) => this.#link(frame)],
       [OPCODE.READ, (frame) => this.#read(frame)],
       [OPCODE.WRITE, (frame) => this.#write(frame)],
@@ -98,7 +101,7 @@ export class FuseHandler {
    * frame is: where the file fails, this and every later request ends with EIO.
    */
   handle(bytes: Buffer): Buffer | null {
-    if (bytes.length < HEADER_BYTES) return null;
+    if (bytes.length < REQUEST_HEADER_BYTES) return null;
     const frame = new Frame(bytes);
     const { opcode, unique } = frame;
     if (opcode === OPCODE.FORGET || opcode === OPCODE.BATCH_FORGET || opcode === OPCODE.INTERRUPT) {
@@ -108,8 +111,8 @@ export class FuseHandler {
     this.#answer.begin();
     const work = this.#work.get(opcode);
     const errno = this.#try(() => {
-      if (!frame.isWhole) refuse(EINVAL);
-      if (work === undefined) refuse(ENOSYS);
+      if (!frame.isWhole) endWith(EINVAL);
+      if (work === undefined) endWith(ENOSYS);
       work(frame);
     });
     return this.#answer.end(unique, errno);
@@ -133,10 +136,10 @@ export class FuseHandler {
   }
 
   #init(frame: Frame): void {
-    if (frame.u32(HEADER_BYTES) !== 7) refuse(EINVAL);
-    const minor = frame.u32(HEADER_BYTES + 4);
-    const offered = frame.u32(HEADER_BYTES + 12);
-    this.#answer.u32(7, Math.min(minor, MINOR), frame.u32(HEADER_BYTES + 8), offered & WANTED);
+    if (frame.u32(REQUEST_HEADER_BYTES) !== 7) endWith(EINVAL);
+    const minor = frame.u32(REQUEST_HEADER_BYTES + 4);
+    const offered = frame.u32(REQUEST_HEADER_BYTES + 12);
+    this.#answer.u32(7, Math.min(minor, MINOR), frame.u32(REQUEST_HEADER_BYTES + 8), offered & WANTED);
     this.#answer.u16(MAX_BACKGROUND, CONGESTED);
     this.#answer.u32(MAX_DATA_BYTES, 1);
     this.#answer.u16(MAX_DATA_BYTES / PAGE_BYTES, 0);
@@ -148,7 +151,7 @@ export class FuseHandler {
     const name = frame.name();
     if (node === ROOT_INO && name.equals(this.#commitName)) {
       this.#commit();
-      refuse(COMMITTED);
+      endWith(COMMITTED);
     }
     this.#enter(this.#names.lookup(node, name));
   }
@@ -164,7 +167,7 @@ export class FuseHandler {
   }
 
   #makeNode(frame: Frame): void {
-    const mode = frame.u32(HEADER_BYTES);
+    const mode = frame.u32(REQUEST_HEADER_BYTES);
     this.#create(frame.node, frame.skip(16).name(), mode & S_IFMT || S_IFREG, mode);
   }
 
@@ -174,27 +177,27 @@ export class FuseHandler {
   }
 
   #link(frame: Frame): void {
-    this.#enter(this.#names.link(frame.u64(HEADER_BYTES), frame.node, frame.skip(8).name()));
+    this.#enter(this.#names.link(frame.u64(REQUEST_HEADER_BYTES), frame.node, frame.skip(8).name()));
   }
 
   #rename(frame: Frame, flags: number): void {
     const name = frame.name();
-    this.#names.rename(frame.node, name, frame.u64(HEADER_BYTES), frame.name(), flags);
+    this.#names.rename(frame.node, name, frame.u64(REQUEST_HEADER_BYTES), frame.name(), flags);
   }
 
   #readLink(frame: Frame): void {
     const { target } = this.#names.inode(frame.node);
-    this.#answer.append(target ?? refuse(EINVAL));
+    this.#answer.append(target ?? endWith(EINVAL));
   }
 
   #setAttributes(frame: Frame): void {
-    const at = (offset: number) => HEADER_BYTES + offset;
+    const at = (offset: number) => REQUEST_HEADER_BYTES + offset;
     const valid = frame.u32(at(0));
     const has = (bits: number) => (valid & bits) !== 0;
     const { owner } = this.#options;
     // There is one user: files can be given to nobody else.
-    if (has(VALID.uid) && frame.u32(at(76)) !== owner.uid) refuse(EPERM);
-    if (has(VALID.gid) && frame.u32(at(80)) !== owner.gid) refuse(EPERM);
+    if (has(VALID.uid) && frame.u32(at(76)) !== owner.uid) endWith(EPERM);
+    if (has(VALID.gid) && frame.u32(at(80)) !== owner.gid) endWith(EPERM);
     const change: AttributeChange = { dropsPrivileges: has(VALID.dropped) };
     if (has(VALID.mode)) change.mode = frame.u32(at(68));
     if (has(VALID.size)) change.size = frame.u64(at(16));
@@ -205,22 +208,22 @@ export class FuseHandler {
   }
 
   #read(frame: Frame): void {
-    const length = Math.min(frame.u32(HEADER_BYTES + 16), MAX_DATA_BYTES);
-    const offset = frame.u64(HEADER_BYTES + 8);
+    const length = Math.min(frame.u32(REQUEST_HEADER_BYTES + 16), MAX_DATA_BYTES);
+    const offset = frame.u64(REQUEST_HEADER_BYTES + 8);
     this.#answer.grow(this.#bytes.read(frame.node, offset, length, this.#answer.bytes, this.#answer.length));
   }
 
   #write(frame: Frame): void {
-    const length = frame.u32(HEADER_BYTES + 16);
-    const drops = (frame.u32(HEADER_BYTES + 20) & WRITE_DROPS) !== 0;
+    const length = frame.u32(REQUEST_HEADER_BYTES + 16);
+    const drops = (frame.u32(REQUEST_HEADER_BYTES + 20) & WRITE_DROPS) !== 0;
     const bytes = frame.skip(40).rest(length);
-    this.#bytes.write(frame.node, frame.u64(HEADER_BYTES + 8), bytes, drops);
+    this.#bytes.write(frame.node, frame.u64(REQUEST_HEADER_BYTES + 8), bytes, drops);
     this.#answer.u32(length, 0);
   }
 
   #allocate(frame: Frame): void {
-    const [offset, length] = [frame.u64(HEADER_BYTES + 8), frame.u64(HEADER_BYTES + 16)];
-    this.#bytes.allocate(frame.node, offset, length, frame.u32(HEADER_BYTES + 24));
+    const [offset, length] = [frame.u64(REQUEST_HEADER_BYTES + 8), frame.u64(REQUEST_HEADER_BYTES + 16)];
+    this.#bytes.allocate(frame.node, offset, length, frame.u32(REQUEST_HEADER_BYTES + 24));
   }
 
   #statfs(): void {
@@ -232,8 +235,8 @@ export class FuseHandler {
 
   /** A listing: as many entries as there is room for, and with `plus` what a look-up of each would say. */
   #list(frame: Frame, plus: boolean): void {
-    const room = Math.min(frame.u32(HEADER_BYTES + 16), MAX_DATA_BYTES);
-    const cookie = frame.u64(HEADER_BYTES + 8);
+    const room = Math.min(frame.u32(REQUEST_HEADER_BYTES + 16), MAX_DATA_BYTES);
+    const cookie = frame.u64(REQUEST_HEADER_BYTES + 8);
     const names = this.#names;
     const directory = names.inode(frame.node);
     const end = this.#answer.length + room;
@@ -257,23 +260,23 @@ export class FuseHandler {
 
   /** A value, or its size where none is asked for. */
   #sized(frame: Frame, value: Buffer): void {
-    const room = frame.u32(HEADER_BYTES);
+    const room = frame.u32(REQUEST_HEADER_BYTES);
     if (room === 0) this.#answer.u32(value.length, 0);
-    else if (value.length > room) refuse(ERANGE);
+    else if (value.length > room) endWith(ERANGE);
     else this.#answer.append(value);
   }
 
   #setExtended(frame: Frame): void {
-    const [size, flags] = [frame.u32(HEADER_BYTES), frame.u32(HEADER_BYTES + 4)];
+    const [size, flags] = [frame.u32(REQUEST_HEADER_BYTES), frame.u32(REQUEST_HEADER_BYTES + 4)];
     const name = frame.skip(8).name();
     this.#names.setAttribute(frame.node, name, Buffer.from(frame.rest(size)), flags);
   }
 
   #forget(frame: Frame): void {
-    if (frame.opcode === OPCODE.FORGET) this.#names.forget(frame.node, frame.u64(HEADER_BYTES));
+    if (frame.opcode === OPCODE.FORGET) this.#names.forget(frame.node, frame.u64(REQUEST_HEADER_BYTES));
     if (frame.opcode !== OPCODE.BATCH_FORGET) return;
-    const count = Math.min(frame.u32(HEADER_BYTES), Math.floor((frame.length - HEADER_BYTES - 8) / 16));
-    for (let at = HEADER_BYTES + 8; at < HEADER_BYTES + 8 + count * 16; at += 16)
+    const count = Math.min(frame.u32(REQUEST_HEADER_BYTES), Math.floor((frame.length - REQUEST_HEADER_BYTES - 8) / 16));
+    for (let at = REQUEST_HEADER_BYTES + 8; at < REQUEST_HEADER_BYTES + 8 + count * 16; at += 16)
       this.#names.forget(frame.u64(at), frame.u64(at + 8));
   }
 

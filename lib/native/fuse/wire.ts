@@ -1,8 +1,8 @@
 /**
- * Frames of FUSE's protocol (7.31 and later, little endian): what the kernel asks, read from bytes that are checked, and
- * the structures of answers. Layouts are those of Linux's `include/uapi/linux/fuse.h`. Knows nothing of files.
+ * Frames of FUSE's protocol (7.31 and later, little endian): what the kernel asks, read from bytes that are checked,
+ * and the structures of answers. Layouts are those of Linux's `include/uapi/linux/fuse.h`. Knows nothing of files.
  */
-import { EINVAL, refuse } from '../file/errno.ts';
+import { EINVAL, endWith } from '../file/errno.ts';
 import type { FileTime, Inode } from '../file/inode.ts';
 
 export const OPCODE = {
@@ -40,7 +40,7 @@ export const OPCODE = {
   SYNCFS: 50,
 } as const;
 
-export const HEADER_BYTES = 40;
+export const REQUEST_HEADER_BYTES = 40;
 const ANSWER_HEADER_BYTES = 16;
 const ATTRIBUTE_BYTES = 88;
 /** An entry is the inode's number, a generation, how long both are good, and its attributes. */
@@ -60,7 +60,7 @@ const LAST_SECOND = 2 ** 52;
 /** A frame of the kernel. Reading behind its end, or a number that is too large, ends the request with EINVAL. */
 export class Frame {
   readonly #bytes: Buffer;
-  #at = HEADER_BYTES;
+  #at = REQUEST_HEADER_BYTES;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -89,32 +89,32 @@ export class Frame {
   }
 
   u32(at: number): number {
-    return at + 4 > this.#bytes.length ? refuse(EINVAL) : this.#bytes.readUInt32LE(at);
+    return at + 4 > this.#bytes.length ? endWith(EINVAL) : this.#bytes.readUInt32LE(at);
   }
 
   u64(at: number): number {
     const high = this.u32(at + 4);
-    return high >= MAX_HIGH ? refuse(EINVAL) : high * HIGH + this.u32(at);
+    return high >= MAX_HIGH ? endWith(EINVAL) : high * HIGH + this.u32(at);
   }
 
   time(secondsAt: number, nanosAt: number): FileTime {
     this.u32(secondsAt + 4);
     const nanos = this.u32(nanosAt);
-    if (nanos >= NANOS) refuse(EINVAL);
+    if (nanos >= NANOS) endWith(EINVAL);
     const seconds = Number(this.#bytes.readBigInt64LE(secondsAt));
     return { seconds: Math.min(Math.max(seconds, -LAST_SECOND), LAST_SECOND), nanos };
   }
 
   /** Moves to where names begin: this many bytes behind the header. */
   skip(bytes: number): this {
-    this.#at = HEADER_BYTES + bytes;
+    this.#at = REQUEST_HEADER_BYTES + bytes;
     return this;
   }
 
   /** The next name, which a NUL ends. It is a copy: the frame is written over. */
   name(): Buffer {
     const end = this.#at > this.#bytes.length ? -1 : this.#bytes.indexOf(0, this.#at);
-    if (end < 0) refuse(EINVAL);
+    if (end < 0) endWith(EINVAL);
     const name = Buffer.from(this.#bytes.subarray(this.#at, end));
     this.#at = end + 1;
     return name;
@@ -122,13 +122,13 @@ export class Frame {
 
   /** The bytes that follow, as many as were said; not copied. */
   rest(length: number): Buffer {
-    if (this.#at + length > this.#bytes.length) refuse(EINVAL);
+    if (this.#at + length > this.#bytes.length) endWith(EINVAL);
     return this.#bytes.subarray(this.#at, this.#at + length);
   }
 }
 
 /** An answer that is being written. */
-export class Answer {
+export class FuseAnswer {
   readonly #bytes: Buffer;
   readonly #owner: { uid: number; gid: number };
   #length = ANSWER_HEADER_BYTES;

@@ -75,7 +75,7 @@ export class OpenedFile {
   }
 
   make(path: string | Buffer, kind: number, mode: number, target: Buffer | null = null): Inode {
-    const [parent, name] = this.#placeOf(path);
+    const [parent, name] = this.#notedPath(path);
     return this.native.request(() => this.native.names.create(parent, name, kind, mode, target));
   }
 
@@ -102,21 +102,21 @@ export class OpenedFile {
 
   link(from: string, to: string): void {
     const { ino } = this.get(from);
-    const [parent, name] = this.#placeOf(to);
+    const [parent, name] = this.#notedPath(to);
     this.native.request(() => this.native.names.link(ino, parent, name));
   }
 
   rename(from: string, to: string): void {
-    const places = [...this.#placeOf(from), ...this.#placeOf(to)] as const;
+    const places = [...this.#notedPath(from), ...this.#notedPath(to)] as const;
     this.native.request(() => this.native.names.rename(...places, 0));
   }
 
   unlink(path: string): void {
-    this.native.request(() => this.native.names.unlink(...this.#placeOf(path)));
+    this.native.request(() => this.native.names.unlink(...this.#notedPath(path)));
   }
 
   rmdir(path: string): void {
-    this.native.request(() => this.native.names.rmdir(...this.#placeOf(path)));
+    this.native.request(() => this.native.names.rmdir(...this.#notedPath(path)));
   }
 
   names(path: string): string[] {
@@ -125,7 +125,7 @@ export class OpenedFile {
     return entries.map(({ name }) => name.toString('latin1')).toSorted();
   }
 
-  #placeOf(path: string | Buffer): [number, Buffer] {
+  #notedPath(path: string | Buffer): [number, Buffer] {
     const names = namesOf(path);
     const name = names.pop() ?? Buffer.alloc(0);
     const parent = Buffer.concat([volumeOf(path), ...names.flatMap((each) => [Buffer.from('/'), each])]);
