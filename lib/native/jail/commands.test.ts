@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
@@ -35,6 +35,18 @@ describe.runIf(NO_JAIL === null)('commands in a jail', () => {
       't\n',
     ]);
     expect(await bash('cat; echo ended')).toMatchObject({ stdout: 'ended\n' });
+  });
+
+  test('files that a command makes have the usual rights, whatever those of the server’s own are', async () => {
+    const before = process.umask(0o077);
+    try {
+      const { bash, outside } = await stage.open();
+      expect((await bash('umask; echo >file; mkdir folder')).stdout).toBe('0022\n');
+      const modes = ['file', 'folder'].map((name) => statSync(join(outside, 'workspace', name)).mode & 0o777);
+      expect(modes).toEqual([0o644, 0o755]);
+    } finally {
+      process.umask(before);
+    }
   });
 
   test('programs find their streams by name, too', async () => {

@@ -32,6 +32,9 @@ if (opendir my $open, '/proc/self/fd') {
   POSIX::close($_) for @inherited;
 }
 
+# A guest's files are as everywhere, whatever those of the server are.
+umask 0022;
+
 $SIG{$_} = 'IGNORE' for qw(PIPE HUP INT TERM QUIT USR1 USR2);
 pipe(my $woken, my $wake) or die "pipe: $!";
 nonblocking($woken, $wake, \*STDIN, \*STDOUT);
