@@ -11,6 +11,8 @@ import type { LedgerEntry } from '../registry/types.ts';
 export interface ApiKeys {
   /** The key's row when it is valid, neither revoked nor expired. Records its use. */
   check(presented: string): Promise<KeyRow | null>;
+  /** The row of a key by its id when it is valid. Records its use. */
+  valid(id: string): Promise<KeyRow | null>;
   /** Makes a key. The second member is the key itself, which is not stored. */
   make(
     input: Pick<NewKey, 'name' | 'role' | 'tenant' | 'createdBy' | 'expires' | 'maxCallSeconds'>,
@@ -96,6 +98,14 @@ export function createApiKeys(options: {
     timer.unref();
   };
 
+  /** A row whose key is used now; null when it has expired. */
+  const inUse = (row: KeyRow): KeyRow | null => {
+    const { id, created, expires } = row;
+    if (expires !== null && isOver({ madeMs: created * 1000, untilMs: expires * 1000 }, clock.now())) return null;
+    stamp(id, epochSeconds(clock));
+    return row;
+  };
+
   const withUse = (row: KeyRow): KeyRow => ({ ...row, lastUsed: used.get(row.id) ?? row.lastUsed });
 
   return {
@@ -105,12 +115,12 @@ export function createApiKeys(options: {
       const digest = digestOf(presented);
       const entry = await entryOf(id);
       const isRight = timingSafeEqual(digest, entry?.digest ?? NO_DIGEST);
-      if (entry === null || !isRight) return null;
-      const now = epochSeconds(clock);
-      const { created, expires } = entry.row;
-      if (expires !== null && isOver({ madeMs: created * 1000, untilMs: expires * 1000 }, clock.now())) return null;
-      stamp(id, now);
-      return entry.row;
+      return entry === null || !isRight ? null : inUse(entry.row);
+    },
+
+    async valid(id) {
+      const entry = await entryOf(id);
+      return entry === null ? null : inUse(entry.row);
     },
 
     async make(input, ledger) {

@@ -10,12 +10,13 @@ import type { Config } from '../base/config.ts';
 import { KEY_FILES, oldKeyFile } from '../base/key-files.ts';
 import type { Logger } from '../base/log.ts';
 import type { Via } from '../lifecycle/words.ts';
+import type { KeyRow } from '../registry/keys.ts';
 import type { Registry } from '../registry/registry.ts';
 import { createAccessRecheck } from './access-recheck.ts';
 import { type AccessChange, createAccessWatch } from './access-watch.ts';
 import { type ActorDirectory, createActorDirectory } from './actor-directory.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
-import type { Caller } from './caller.ts';
+import type { Caller, VouchedCaller } from './caller.ts';
 import { cookieRules } from './cookies.ts';
 import { type AnyHeaders, headerOf } from './header.ts';
 import type { AuthLibrary, PersonRecord } from './library.ts';
@@ -39,6 +40,13 @@ export interface Auth {
    * cookie. Null when that one is not valid. `via`: default `api`. Throws `rate_limited` after too many wrong keys.
    */
   callerFromHeaders(headers: AnyHeaders, options?: CallerOptions): Promise<Caller | null>;
+  /** What another host is told of a caller. */
+  vouchFor(caller: Caller): VouchedCaller;
+  /**
+   * The caller that another host vouches for, with the rights that the registry gives it now. Null when its key or its
+   * session is over.
+   */
+  vouchedCaller(vouched: VouchedCaller, options?: CallerOptions): Promise<Caller | null>;
   /**
    * Counts a request of a caller (null: anonymous) from an address, unless it is the admin key. Throws `rate_limited`.
    */
@@ -164,12 +172,16 @@ export function createAuth(options: {
     recheck.begin();
   });
 
-  const bySession = async (cookie: string): Promise<Identity | null> => {
-    const cached = registry.commitEvents.mayCache ? sessions.get(cookie) : undefined;
+  /** The caller of a session, kept under a name of it. `find` reads it. */
+  const bySession = async (
+    name: string,
+    find: () => ReturnType<AuthLibrary['sessionOf']>,
+  ): Promise<Identity | null> => {
+    const cached = registry.commitEvents.mayCache ? sessions.get(name) : undefined;
     if (cached !== undefined) return cached;
     const before = { changes, drops };
-    const found = await (await library()).sessionOf(cookie);
-    if (before.drops !== drops) return bySession(cookie);
+    const found = await find();
+    if (before.drops !== drops) return bySession(name, find);
     if (found === null) return null;
     const { person, session } = found;
     actors.learn(`user:${person.id}`, person.name);
@@ -181,7 +193,7 @@ export function createAuth(options: {
       madeMs: session.createdMs,
       until: session.expiresMs,
     };
-    if (before.changes === changes && registry.commitEvents.mayCache) sessions.set(cookie, identity);
+    if (before.changes === changes && registry.commitEvents.mayCache) sessions.set(name, identity);
     return identity;
   };
 
@@ -191,12 +203,14 @@ export function createAuth(options: {
       limits.acceptAdminKey(address);
       return ADMIN_KEY;
     }
-    const row = await apiKeys.check(key);
+    const identity = identityOfKey(await apiKeys.check(key));
+    if (identity === null) await limits.countWrongKey(address);
+    return identity;
+  };
+
+  const identityOfKey = (row: KeyRow | null): Identity | null => {
     const role = row === null ? undefined : ROLES.find((known) => known === row.role);
-    if (row === null || role === undefined) {
-      await limits.countWrongKey(address);
-      return null;
-    }
+    if (row === null || role === undefined) return null;
     actors.learn(`key:${row.id}`, row.name);
     return {
       actor: `key:${row.id}`,
@@ -215,10 +229,30 @@ export function createAuth(options: {
     const authorization = headerOf(headers, 'authorization');
     if (authorization === null) {
       const cookie = cookieOf(headers);
-      return cookie === undefined ? null : bySession(cookie);
+      return cookie === undefined ? null : bySession(cookie, async () => (await library()).sessionOf(cookie));
     }
     const key = BEARER.exec(authorization)?.[1];
     return key === undefined ? null : byKey(key, address);
+  };
+
+  const identityOfVouched = ({ actor, session, proof }: VouchedCaller): Promise<Identity | null> | Identity | null => {
+    if (session !== null) {
+      const person = actor === ADMIN_KEY.actor ? null : actor.slice('user:'.length);
+      if (person !== null && !actor.startsWith('user:')) return null;
+      return bySession(`${actor} ${session}`, async () => (await library()).openSession(person, session));
+    }
+    if (actor === ADMIN_KEY.actor) return proof !== null && keyFingerprints.includes(proof) ? ADMIN_KEY : null;
+    if (!actor.startsWith('key:')) return null;
+    return apiKeys.valid(actor.slice('key:'.length)).then(identityOfKey);
+  };
+
+  const callerOf = (identity: Identity | null, { via = 'api', requestId, address = null }: CallerOptions) => {
+    if (identity === null) return null;
+    const { madeMs, until, ...who } = identity;
+    if (until !== null && who.session !== null && isOver({ madeMs, untilMs: until }, Date.now())) return null;
+    const caller: Caller = { ...who, via, requestId: requestId ?? randomUUID(), address };
+    if (until !== null) expiries.set(caller, until);
+    return caller;
   };
 
   /** Runs `end`, which may end the session of a cookie, then ends the caches and streams of that session. */
@@ -246,15 +280,15 @@ export function createAuth(options: {
     },
     limits,
 
-    async callerFromHeaders(headers, { via = 'api', requestId, address = null } = {}) {
-      const identity = await identityOf(headers, address);
-      if (identity === null) return null;
-      const { madeMs, until, ...who } = identity;
-      if (until !== null && who.session !== null && isOver({ madeMs, untilMs: until }, Date.now())) return null;
-      const caller: Caller = { ...who, via, requestId: requestId ?? randomUUID(), address };
-      if (until !== null) expiries.set(caller, until);
-      return caller;
+    callerFromHeaders: async (headers, options = {}) =>
+      callerOf(await identityOf(headers, options.address ?? null), options),
+
+    vouchFor({ actor, session }) {
+      const isAdmin = actor === ADMIN_KEY.actor && session === null;
+      return { actor, session, proof: isAdmin ? (keyFingerprints[0] ?? null) : null };
     },
+
+    vouchedCaller: async (vouched, options = {}) => callerOf(await identityOfVouched(vouched), options),
 
     countRequest(caller, address) {
       if (caller?.actor === 'key:admin' && caller.session === null) return Promise.resolve();

@@ -18,3 +18,11 @@ export interface Caller {
   /** Seconds that its calls may ask for at most; absent: what the tenant or the policy allows. */
   maxCallSeconds?: number;
 }
+
+/** Who asks, as one host tells it to another: an identity alone. Its rights are looked up by whoever is told. */
+export interface VouchedCaller {
+  readonly actor: string;
+  readonly session: string | null;
+  /** Which admin key it was, by its fingerprint; null for any other caller. */
+  readonly proof: string | null;
+}

@@ -48,6 +48,13 @@ export interface OpenedSession {
   setCookie: string[];
 }
 
+/** Whose a session is. */
+interface FoundSession {
+  person: PersonRecord;
+  session: SessionRecord;
+  isKeyHolder: boolean;
+}
+
 export interface AuthLibrary {
   /** A new one-time token that signs a person in, valid for 15 minutes. */
   mintToken(email: string): Promise<string>;
@@ -60,7 +67,9 @@ export interface AuthLibrary {
   /**
    * The person of a `Cookie` header, or null. `isKeyHolder`: the session was opened with the current admin key.
    */
-  sessionOf(cookie: string): Promise<{ person: PersonRecord; session: SessionRecord; isKeyHolder: boolean } | null>;
+  sessionOf(cookie: string): Promise<FoundSession | null>;
+  /** The same of an open session of a person, by their ids. Null: of a holder of the admin key. */
+  openSession(person: string | null, session: string): Promise<FoundSession | null>;
   signOut(cookie: string): Promise<{ setCookie: string[] }>;
   /** Everyone but the holder of the admin key, oldest first. */
   people(): Promise<PersonRecord[]>;
@@ -163,6 +172,13 @@ export async function openAuthLibrary(options: {
     return person === null ? null : { person, setCookie };
   };
 
+  const foundSession = (person: PersonRecord | null, session: SessionRecord): FoundSession | null => {
+    if (person === null || person.disabled) return null;
+    const isKeyHolder = person.email === keyHolderEmail || formerEmails.includes(person.email);
+    if (!isKeyHolder && person.email.endsWith(INTERNAL_DOMAIN)) return null;
+    return { person, session, isKeyHolder };
+  };
+
   const library: AuthLibrary = {
     async mintToken(email) {
       const ticket = randomUUID();
@@ -193,11 +209,16 @@ export async function openAuthLibrary(options: {
 
     async sessionOf(cookie) {
       const found = await auth.api.getSession({ headers: new Headers({ cookie: accepted(cookie) }) });
-      const person = found === null ? null : personOf(found.user);
-      if (found === null || person === null || person.disabled) return null;
-      const isKeyHolder = person.email === keyHolderEmail || formerEmails.includes(person.email);
-      if (!isKeyHolder && person.email.endsWith(INTERNAL_DOMAIN)) return null;
-      return { person, session: sessionRecordOf(found.session), isKeyHolder };
+      return found === null ? null : foundSession(personOf(found.user), sessionRecordOf(found.session));
+    },
+
+    async openSession(person, id) {
+      const holders = () => Promise.all([keyHolderEmail, ...formerEmails].map(library.personByEmail));
+      for (const one of person === null ? await holders() : [await library.person(person)]) {
+        const session = one && (await library.sessions(one.id)).find((open) => open.id === id);
+        if (session) return foundSession(one, session);
+      }
+      return null;
     },
 
     async signOut(cookie) {

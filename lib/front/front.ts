@@ -14,10 +14,12 @@ import { answerNode } from '../http/node-adapter.ts';
 import { answerAuthRequest } from './auth-adapter.ts';
 import { sendErrorResponse } from './error-response.ts';
 import { ANSWER_HEADERS, dropProxyHeaders } from './headers.ts';
+import { type AdmittedRequest, admitHop, saysItHopped } from './hop-border.ts';
 import { LeaseGate } from './lease-gate.ts';
 import { hostHeaderProblem, refuseMalformed, refuseOnSocket } from './malformed-requests.ts';
 import { createPageAdapter, type PageHandler } from './page-adapter.ts';
 import { headerCountProblem } from './page-bounds.ts';
+import { passPage } from './page-hop.ts';
 import { PageTurns } from './page-turns.ts';
 import { targetProblem } from './request-target.ts';
 import { type RequestWork, requestName } from './request-work.ts';
@@ -64,10 +66,9 @@ export function createFront(host: Host, options: FrontOptions): Front {
   const gate = host.lease === null ? null : new LeaseGate(host.lease, log);
   const turns = new PageTurns();
   const answerPage = options.pages === undefined ? null : createPageAdapter({ host, pages: options.pages, turns, dev });
-  const answerApi =
-    options.routes === undefined
-      ? (req: IncomingMessage, res: ServerResponse) => answerNode(dispatcher, req, res)
-      : createRouteAdapter({ host, routes: options.routes });
+  const answerByRoutes = options.routes === undefined ? null : createRouteAdapter({ host, routes: options.routes });
+  const answerApi = ({ req, arrival }: AdmittedRequest, res: ServerResponse) =>
+    answerByRoutes === null || arrival !== null ? answerNode(dispatcher, req, res, arrival) : answerByRoutes(req, res);
 
   const watch = new LoopWatch<RequestWork>(({ cpuMs, lateMs, work }) => {
     const name = work === null ? null : requestName(work.req, dispatcher);
@@ -93,7 +94,7 @@ export function createFront(host: Host, options: FrontOptions): Front {
     const problem =
       refusal ??
       hostHeaderProblem(req.rawHeaders, req.httpVersion) ??
-      headerCountProblem(req.rawHeaders) ??
+      (saysItHopped(req) ? null : headerCountProblem(req.rawHeaders)) ??
       options.addressProblem?.(req) ??
       null;
     if (problem !== null) {
@@ -108,19 +109,26 @@ export function createFront(host: Host, options: FrontOptions): Front {
       return sendErrorResponse(stopping, req, res, log);
     }
     if (gate !== null && !gate.admit(req, res)) return;
+    const admitted = saysItHopped(req)
+      ? admitHop(host.hops?.receiver ?? null, log, { req, res })
+      : { req, arrival: null };
+    if (admitted === null) return;
     const isAuth = /^\/api\/auth(?:[/?]|$)/.test(target);
-    if (!isAuth && dispatcher.owns(target)) return answerApi(req, res);
+    if (!isAuth && dispatcher.owns(target)) return answerApi(admitted, res);
     const malformed = targetProblem(target);
     if (malformed !== null) return sendErrorResponse(new WinterdockError('bad_request', malformed), req, res, log);
     if (isAuth) return answerAuthRequest(host, turns, work, res);
-    if (answerPage !== null) return answerPage(work, res);
-    return sendErrorResponse(new WinterdockError('not_found', 'There is nothing at this address.'), req, res, log);
+    if (answerPage === null) {
+      return sendErrorResponse(new WinterdockError('not_found', 'There is nothing at this address.'), req, res, log);
+    }
+    const asked = host.hops === null ? admitted.req : await passPage(host.hops.passOn, admitted, { res, dispatcher });
+    if (asked !== null) return answerPage({ ...work, req: asked, arrival: admitted.arrival }, res);
   };
 
   const answer = (req: IncomingMessage, res: ServerResponse, refusal?: WinterdockError) => {
     const started = performance.now();
     readInTurns(req);
-    const work: RequestWork = { req, enter: () => watch.enter(work) };
+    const work: RequestWork = { req, arrival: null, enter: () => watch.enter(work) };
     const { socket } = req;
     const answers = answersOn(socket);
     if (socket.writableEnded) return;

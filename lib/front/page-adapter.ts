@@ -76,7 +76,8 @@ export function createPageAdapter({
     const isInner = req.headers[INNER_HEADER] === innerMark;
     req.headers[INNER_HEADER] = innerMark;
     // Next's own request comes from this machine; the peer is the one of the request before it.
-    if (!isInner) req.headers[PEER_HEADER] = req.socket.remoteAddress ?? '';
+    const { arrival } = work;
+    if (!isInner) req.headers[PEER_HEADER] = (arrival === null ? req.socket.remoteAddress : arrival.address) ?? '';
     const isStatic = (req.url ?? '/').startsWith('/_next/static/');
     const address = clientAddress(req.headers, String(req.headers[PEER_HEADER]), config.trustProxy);
     const requestId = requestIdOf(req.headers);

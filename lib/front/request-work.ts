@@ -1,9 +1,12 @@
 /** A request as work that holds the event loop, and the name under which the log and the metrics tell of it. */
 import type { IncomingMessage } from 'node:http';
+import type { Arrival } from '../hosts/hop/hop-receiver.ts';
 import type { Dispatcher } from '../http/dispatch.ts';
 
 export interface RequestWork {
   readonly req: IncomingMessage;
+  /** Who sent it on, when that was another host. */
+  readonly arrival: Arrival | null;
   /** Control goes to it: it begins, or goes on after it has waited. */
   enter(): void;
 }

@@ -59,6 +59,7 @@ import { createBackups } from './backups.ts';
 import { createDrawers } from './drawers.ts';
 import { readExamples } from './examples.ts';
 import { createHelpers } from './helpers.ts';
+import { createHops } from './hops.ts';
 import type { Host, HostOptions } from './host.ts';
 import { createLogs } from './logs.ts';
 import { openAsHost } from './open-as-host.ts';
@@ -119,15 +120,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const { failpoint } = options;
   const registryIsWhole = () => ledger.flaw() === null;
   const unlogged = createSandboxes({
-    cpuGroups,
-    config,
-    clock,
-    log,
-    registry,
-    host,
-    pool,
-    readers,
-    drawers,
+    ...{ cpuGroups, config, clock, log, registry, host },
+    ...{ pool, readers, drawers },
     ...{ store: store.sandboxes, replica: store.replica, moments: store.moments, elsewhere: as.elsewhere },
     failpoint,
     registryIsWhole,
@@ -268,7 +262,10 @@ export async function createHost(options: HostOptions): Promise<Host> {
     document ??= openApiText(ROUTES, { version: packageJson.version, sessionCookie: cookieRules(config).session });
     return document;
   };
+  const { hopSigner } = as;
+  const hops = hopSigner === null ? null : createHops({ config, places: as.places, signer: hopSigner, auth, tell });
   const dispatcher = createDispatcher({
+    passOn: hops?.passOn ?? null,
     routes: config.sessionApi ? [...ROUTES, ...SESSION_ROUTES] : ROUTES,
     services: {
       operations,
@@ -354,6 +351,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     cpuGroups?.close();
     await stopHelpers();
     await auth.close();
+    hops?.close();
     await metrics.close();
     await upkeep.sumUp();
     await ledger.stop();
@@ -382,7 +380,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     events,
     ledger,
     metrics,
-    dispatcher,
+    ...{ dispatcher, hops },
     openapi,
     examples: readExamples,
     start() {

@@ -35,6 +35,7 @@ import type { WebhookCourier } from '../webhooks/courier.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 import type { Walls } from '../workers/walls/walls.ts';
 import type { WorkbookExample } from './examples.ts';
+import type { HostHops } from './hops.ts';
 import type { ReplicaWork } from './replica.ts';
 import { currentRequest } from './request-context.ts';
 
@@ -67,6 +68,8 @@ export interface Host {
   readonly ledger: LedgerMaintenance;
   readonly metrics: Metrics;
   readonly dispatcher: Dispatcher;
+  /** Requests between hosts; null where the registry has one server. */
+  readonly hops: HostHops | null;
   /** The OpenAPI document as JSON text. */
   openapi(): string;
   /** The workbooks that come along, to be tried. */

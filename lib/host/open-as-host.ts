@@ -10,7 +10,7 @@ import type { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { readOrMakeSecretFile } from '../base/secret-file.ts';
-import { newSigningKey, signerOf } from '../base/signing.ts';
+import { newSigningKey, type Signer, signerOf } from '../base/signing.ts';
 import type { RegistryTimes } from '../health/registry-times.ts';
 import { admitAlone, admitBeside } from '../hosts/admission.ts';
 import { fenceByLease } from '../hosts/host-fence.ts';
@@ -42,6 +42,8 @@ interface OpenedAsHost {
   lease: HostLease | null;
   /** The hosts as this one sees them; null where nobody else uses the registry. */
   watch: HostWatch | null;
+  /** Signs what is sent on to other hosts; null where nobody else uses the registry. */
+  hopSigner: Signer | null;
   /** Where sandboxes are; everything is here where nobody else uses the registry. */
   places: SandboxPlaces;
   /** The refusal of a sandbox that is another host's. */
@@ -85,7 +87,8 @@ export async function openAsHost(
   const { hostName: name, hostRow } = config;
   const path = join(config.dataFolder, KEY_FILE);
   const hasOthers = config.registry.driver === 'postgres';
-  const publicKey = hasOthers ? signerOf(readOrMakeSecretFile(path, newSigningKey), path).issuer : null;
+  const signer = hasOthers ? signerOf(readOrMakeSecretFile(path, newSigningKey), path) : null;
+  const publicKey = signer?.issuer ?? null;
   if (publicKey !== null) {
     const { hosts, facts } = opened;
     const admission = { hosts, facts, name, publicKey, tell, now: epochSeconds(clock) };
@@ -106,7 +109,9 @@ export async function openAsHost(
   const row = (id: InstanceId) => registry.instances.get(id);
   const places = new KnownPlaces({ self: host, watch, row, isAwakeHere });
   const elsewhere = (row: InstanceRow) => refusedElsewhere(places, row);
-  const made = { registry, keeper, registryTimes, host, watch, places, elsewhere, hold: new WorkerHold() };
+  const hopSigner = watch === null ? null : signer;
+  const seen = { watch, places, hopSigner, elsewhere };
+  const made = { registry, keeper, registryTimes, host, ...seen, hold: new WorkerHold() };
   if (publicKey === null) {
     const details = { ...said, leaseMs: null, token: null, publicKey };
     const begin = () => registry.hosts.describe(name, details);

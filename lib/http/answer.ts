@@ -23,7 +23,8 @@ export interface Answer {
     | { text: string }
     | { bytes: Uint8Array }
     | { stream: (sink: StreamSink) => void }
-    | { outgoing: SizedStream };
+    /** `isLive`: the headers are sent at once, however late the first piece comes. */
+    | { outgoing: SizedStream; isLive?: boolean };
 }
 
 export const json = (status: number, value: unknown, headers?: AnswerHeaders): Answer => ({

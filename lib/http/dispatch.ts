@@ -18,6 +18,8 @@ import { type Answer, json, soundHeaders } from './answer.ts';
 import { type BodySource, MOST_JSON_BYTES, readBody, readJson, uploadOf } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
 import { acceptsEvents } from './call-stream.ts';
+import type { IncomingRequest } from './incoming.ts';
+import type { PassOn } from './pass-on.ts';
 import { toProblem } from './problem.ts';
 import { RepeatedRequests, requireIdempotencyKey } from './repeated-requests.ts';
 import { firstToAbort, stopAnswerOnRevocation, stopBodyOnRevocation } from './revocation.ts';
@@ -25,19 +27,6 @@ import { isKeyed, type Route, type RouteContext, type Services } from './route.t
 import { type RouteMatch, RouteMatcher } from './route-matcher.ts';
 import { decodeSegment, filePathOf, parseTarget, type Target } from './target.ts';
 import { parse, queryObject } from './validate.ts';
-
-/** A request as an adapter passes it on. */
-interface IncomingRequest {
-  method: string;
-  /** The request target as it was sent: not decoded, not normalised. */
-  target: string;
-  headers: AnyHeaders;
-  body: BodySource;
-  /** The address of the other end of the connection. */
-  peer: string | null;
-  /** Aborted when the client goes away before the answer is complete. */
-  signal(): AbortSignal;
-}
 
 interface DispatchedAnswer {
   answer: Answer;
@@ -60,7 +49,9 @@ export interface DispatchOptions {
   services: Services;
   /** Asks whether a role may call an operation. */
   admit: Guard['admit'];
-  auth: Pick<Auth, 'callerFromHeaders' | 'countRequest' | 'onAccessChange'>;
+  auth: Pick<Auth, 'callerFromHeaders' | 'countRequest' | 'onAccessChange' | 'vouchedCaller'>;
+  /** Asks other hosts. Null where the registry has one server. */
+  passOn: PassOn | null;
   log: Logger;
   /** Largest JSON body, largest file, and largest upload, which holds a sandbox: in bytes. */
   maxBodyBytes: number;
@@ -122,7 +113,7 @@ export function problemAnswer(thrown: unknown, requestId: string, log: Logger): 
 
 /** Makes the dispatcher of a route table. */
 export function createDispatcher(options: DispatchOptions): Dispatcher {
-  const { services, auth, log } = options;
+  const { services, auth, log, passOn } = options;
   const matcher = new RouteMatcher<Route>();
   const roots = options.routes.filter(({ root }) => root).map(({ path }) => path.split('/')[1]);
   const ownRoots = new Set<string | undefined>([...OWN_ROOTS, ...roots]);
@@ -168,14 +159,18 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       return { ...ANONYMOUS, requestId, address };
     }
     const via = headerOf(incoming.headers, CLIENT_HEADER) === 'cli' ? 'cli' : 'api';
-    const caller = await auth.callerFromHeaders(incoming.headers, { requestId, address, via });
+    const vouched = incoming.arrival?.caller ?? null;
+    const as = { requestId, address, via } as const;
+    const caller =
+      vouched === null ? await auth.callerFromHeaders(incoming.headers, as) : await auth.vouchedCaller(vouched, as);
     await auth.countRequest(caller, address);
     if (caller === null) {
       throw new WinterdockError('unauthorized', authenticationRefusal(incoming.headers), {
         hint: 'Send `Authorization: Bearer <key>`, or sign in.',
       });
     }
-    const byCookie = headerOf(incoming.headers, 'authorization') === null;
+    // Who sent a request on has looked where it came from.
+    const byCookie = vouched === null && headerOf(incoming.headers, 'authorization') === null;
     if (byCookie && !isSafeMethod(incoming.method) && !isSameOrigin(incoming.headers, options)) {
       throw new WinterdockError('forbidden', 'A signed-in browser may change things only from the console itself.', {
         hint: 'Requests from elsewhere need a key.',
@@ -233,10 +228,17 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   const enter = async (
     route: Route,
     found: RouteMatch<Route>,
-    { incoming, requestId, target }: { incoming: IncomingRequest; requestId: string; target: Target },
+    { incoming: sent, requestId, target }: { incoming: IncomingRequest; requestId: string; target: Target },
   ): Promise<Answer> => {
-    const caller = await admit(route, incoming, requestId);
+    const caller = await admit(route, sent, requestId);
     const params = route.params === null ? {} : parse(route.params, parametersOf(route, found), 'path');
+    let incoming = sent;
+    if (passOn !== null && route.sandboxOf !== null) {
+      const id = await route.sandboxOf({ services, caller, params });
+      const passed = await passOn.pass(id, { incoming, requestId, caller });
+      if ('answer' in passed) return passed.answer;
+      incoming = { ...incoming, body: passed.body };
+    }
     const query =
       route.query === null ? noQuery(target.search) : parse(route.query, queryObject(target.search), 'query');
     const answerTo = async (allowed: AbortSignal | null): Promise<Answer> => {
@@ -259,6 +261,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
           if (key !== null && allowed !== null) return allowed;
           return allowed === null ? incoming.signal() : firstToAbort(incoming.signal(), allowed);
         },
+        passOn: passOn?.withBody({ incoming, requestId, caller }) ?? null,
       };
       let isHandled = false;
       const work = async () => {
@@ -311,7 +314,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
             ...(used.timeMs === null ? {} : { 'x-moment': String(used.timeMs / 1000) }),
           };
           if (answer.headers !== undefined) answer = { ...answer, headers: soundHeaders(answer.headers) };
-          return { answer: { ...answer, headers: { ...answer.headers, ...added } }, requestId };
+          return { answer: { ...answer, headers: { ...added, ...answer.headers } }, requestId };
         }),
       );
     },

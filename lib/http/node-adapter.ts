@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, Writable } from 'node:stream';
 import { WinterdockError } from '../base/errors.ts';
 import { releaseBytes } from '../base/spent-bytes.ts';
+import type { Arrival } from '../hosts/hop/hop-receiver.ts';
 import type { Answer, StreamSink } from './answer.ts';
 import type { BodySource } from './body.ts';
 import { answerOf, type Dispatcher } from './dispatch.ts';
@@ -13,14 +14,20 @@ import { answerOf, type Dispatcher } from './dispatch.ts';
 /** How long the rest of a refused body is read and discarded, so that its sender gets to see the answer. */
 const DRAIN_MS = 30_000;
 
-/** Answers one request. Never throws. */
-export async function answerNode(dispatcher: Dispatcher, req: IncomingMessage, res: ServerResponse): Promise<void> {
+/** Answers one request, which another host may have sent on. Never throws. */
+export async function answerNode(
+  dispatcher: Dispatcher,
+  req: IncomingMessage,
+  res: ServerResponse,
+  arrival: Arrival | null = null,
+): Promise<void> {
   let controller: AbortController | null = null;
   const { answer, requestId } = await dispatcher.answer({
     method: req.method ?? 'GET',
     target: req.url ?? '/',
     headers: req.headers,
-    peer: req.socket.remoteAddress ?? null,
+    peer: arrival === null ? (req.socket.remoteAddress ?? null) : arrival.address,
+    arrival,
     body: nodeBody(req, res),
     signal() {
       if (controller === null) {
@@ -107,6 +114,10 @@ export function sendNode(
     const { stream, bytes } = body.outgoing;
     if (bytes !== null) headers['content-length'] = bytes;
     const begin = () => void (res.headersSent || res.writeHead(answer.status, headers as Record<string, string>));
+    if (body.isLive) {
+      begin();
+      res.flushHeaders();
+    }
     // A failure on one side ends the other; a cut connection tells the client that the download is incomplete. What
     // fails before its first byte is an answer like any other.
     pipeline(stream, downloadTo(res, begin), (error) => {

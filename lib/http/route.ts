@@ -5,6 +5,7 @@
  */
 import type { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { WallStates } from '../base/walls.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { EventHub } from '../ledger/event-hub.ts';
@@ -58,6 +59,11 @@ export interface RouteContext<P = unknown, Q = unknown, B = unknown> {
   header(name: string): string | null;
   /** Aborted when the client goes away before its answer is complete. */
   signal: AbortSignal;
+  /**
+   * For routes that learn from the body which sandbox they are about: has the host answer that has it, for the client
+   * that `gone` watches. Null where there is no other host; the answer is null where it is this one's.
+   */
+  passOn: ((id: InstanceId, body: Uint8Array, gone: AbortSignal) => Promise<Answer | null>) | null;
 }
 
 /** How one status answers: a JSON schema, another media type, or nothing. */
@@ -105,6 +111,8 @@ export interface Route {
   /** The operation behind it, whose rule in lib/contract/access.ts decides who may call. Null: an open route. */
   operation: keyof Operations | null;
   answers: Record<number, AnswerDoc>;
+  /** The sandbox that it is about, whose host answers. Null: the path names none. */
+  sandboxOf: ((at: Pick<RouteContext, 'services' | 'caller' | 'params'>) => InstanceId | Promise<InstanceId>) | null;
   /** Makes the answer of an error, for routes whose clients do not read problem documents. */
   refusal?(problem: Answer, thrown: unknown): Answer;
   handle(context: RouteContext): Promise<Answer> | Answer;
@@ -168,6 +176,7 @@ export function customRoute<
     body: spec.body ?? null,
     operation: spec.operation,
     answers: spec.answers,
+    sandboxOf: /^\/instances\/:id(?:\/|$)/.test(spec.path) ? ({ params }) => (params as { id: InstanceId }).id : null,
     handle: (context) => spec.handle(context as RouteContext<ParsedInput<P>, ParsedInput<Q>, ParsedInput<B>>),
   };
 }

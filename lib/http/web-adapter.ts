@@ -89,11 +89,17 @@ function responseOf(answer: Answer, requestId: string, head: boolean, wire: Wire
   }
   if ('stream' in body) return respond(streamOf(body.stream), null);
   if ('outgoing' in body) {
-    return respond(Readable.toWeb(body.outgoing.stream) as ReadableStream<Uint8Array>, body.outgoing.bytes);
+    const stream = Readable.toWeb(body.outgoing.stream) as ReadableStream<Uint8Array>;
+    return respond(body.isLive ? stream.pipeThrough(atOnce()) : stream, body.outgoing.bytes);
   }
   if (!('bytes' in body) && !headers.has('content-type')) headers.set('content-type', 'application/json');
   const content = 'bytes' in body ? body.bytes : Buffer.from('text' in body ? body.text : JSON.stringify(body.json));
   return respond(head ? null : new Uint8Array(content), content.byteLength);
+}
+
+/** An empty first chunk, which makes the headers go out at once. */
+function atOnce(): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({ start: (controller) => controller.enqueue(new Uint8Array(0)) });
 }
 
 function streamOf(start: (sink: StreamSink) => void): ReadableStream<Uint8Array> {

@@ -5,11 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pino } from 'pino';
 import { z } from 'zod';
+import type { Caller } from '../auth/caller.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { deserializeError, type SerializedError } from '../base/serialized-error.ts';
+import { admitHop, saysItHopped } from '../front/hop-border.ts';
+import type { HopReceiver } from '../hosts/hop/hop-receiver.ts';
 import { attachment, empty, eventStream, eventText, json, type StreamSink } from '../http/answer.ts';
 import { createDispatcher, type Dispatcher } from '../http/dispatch.ts';
 import { answerNode } from '../http/node-adapter.ts';
+import type { PassOn } from '../http/pass-on.ts';
 import { customRoute, type Services } from '../http/route.ts';
 import { type Call, caller } from './call.ts';
 
@@ -21,16 +25,33 @@ export const SMALL_KEY = 'the-right-key-of-this-test';
 export interface SmallServer {
   dispatcher: Dispatcher;
   port: number;
+  /** Connections that were made to it. */
+  connections(): number;
   call: Call;
   /** What the handlers saw, and `lie`: what a process says of its failure. */
-  seen: { signal?: AbortSignal; sink?: StreamSink; sizes: number[]; lie?: SerializedError; download?: Readable };
+  seen: {
+    signal?: AbortSignal;
+    sink?: StreamSink;
+    sizes: number[];
+    lie?: SerializedError;
+    download?: Readable;
+    looks?: number;
+    /** Of whoever another host vouches for. */
+    rights?: Pick<Caller, 'role' | 'tenants'>;
+  };
   /** The lines of its log. */
-  logged: { requestId?: string; msg: string }[];
+  logged: { requestId?: string; msg: string; why?: string }[];
   stop(): void;
 }
 
-/** Starts it on a free port. A cookie `session=good` is a session. An upload is saved at `uploadPath`. */
-export async function startSmallServer(uploadPath = '/nonexistent/upload'): Promise<SmallServer> {
+/**
+ * Starts it on a free port. A cookie `session=good` is a session. An upload is saved at `uploadPath`. With `hops` it is
+ * one host of several.
+ */
+export async function startSmallServer(
+  uploadPath = '/nonexistent/upload',
+  hops: { receiver: HopReceiver; passOn: PassOn } | null = null,
+): Promise<SmallServer> {
   const seen: SmallServer['seen'] = { sizes: [] };
   const logged: SmallServer['logged'] = [];
   const routes = [
@@ -154,6 +175,66 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
     }),
     customRoute({
       method: 'GET',
+      path: '/instances/:id/look',
+      name: 'look',
+      operation: null,
+      summary: 'Shows what came',
+      tag: 'test',
+      params: z.strictObject({ id: z.string() }),
+      query: z.strictObject({ q: z.string().optional() }),
+      answers: {},
+      handle({ header, caller, query }) {
+        seen.looks = (seen.looks ?? 0) + 1;
+        const names = ['authorization', 'cookie', 'host', 'range', 'x-own', 'x-named', 'x-winterdock-hop', 'via'];
+        const came = Object.fromEntries(names.map((name) => [name, header(name)]));
+        return json(200, query.q === 'all' ? { came, caller, query } : { caller, query }, {
+          etag: '"v1"',
+          'x-answered': 'by this one',
+        });
+      },
+    }),
+    customRoute({
+      method: 'GET',
+      path: '/instances/:id/download',
+      name: 'downloadOf',
+      operation: null,
+      summary: 'Sends a download of a sandbox',
+      tag: 'test',
+      params: z.strictObject({ id: z.string() }),
+      answers: {},
+      handle: () => attachment({ stream: seen.download ?? Readable.from([]), bytes: null }, { 'x-kind': 'download' }),
+    }),
+    customRoute({
+      method: 'GET',
+      path: '/instances/:id/stream',
+      name: 'streamOf',
+      operation: null,
+      summary: 'Streams of a sandbox',
+      tag: 'test',
+      params: z.strictObject({ id: z.string() }),
+      answers: {},
+      handle: () =>
+        eventStream((sink) => {
+          seen.sink = sink;
+        }),
+    }),
+    customRoute({
+      method: 'POST',
+      path: '/instances/:id/wait',
+      name: 'waitOf',
+      operation: null,
+      summary: 'Waits for the client of a sandbox to go',
+      tag: 'test',
+      params: z.strictObject({ id: z.string() }),
+      answers: {},
+      handle: async ({ signal }) => {
+        seen.signal = signal;
+        if (!signal.aborted) await once(signal, 'abort');
+        return empty(204);
+      },
+    }),
+    customRoute({
+      method: 'GET',
       path: '/healthz',
       root: true,
       name: 'health',
@@ -166,6 +247,7 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
     }),
   ];
 
+  const log = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const dispatcher = createDispatcher({
     routes,
     services: {} as Services,
@@ -173,6 +255,11 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
     auth: {
       countRequest: async () => undefined,
       onAccessChange: () => () => undefined,
+      vouchedCaller: async ({ actor, session }, options) => {
+        const { requestId = '', address = null } = options ?? {};
+        if (actor !== 'key:admin') return null;
+        return { actor, via: 'api', requestId, role: 'admin', tenants: null, address, session, ...seen.rights };
+      },
       callerFromHeaders: async (headers, options) => {
         const bag = headers instanceof Headers ? Object.fromEntries(headers) : headers;
         const known = bag.authorization === `Bearer ${SMALL_KEY}` || bag.cookie === 'session=good';
@@ -181,20 +268,30 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
         return { actor: 'key:admin', via: 'api', requestId, role: 'admin', tenants: null, address, session: null };
       },
     },
-    log: pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
+    passOn: hops?.passOn ?? null,
+    log,
     ...LIMITS,
     metricsOpen: false,
     publicUrl: 'https://dock.example',
     trustProxy: false,
   });
-  const answer = (req: IncomingMessage, res: ServerResponse) => void answerNode(dispatcher, req, res);
+  const answer = (req: IncomingMessage, res: ServerResponse) => {
+    if (!saysItHopped(req)) return void answerNode(dispatcher, req, res);
+    const admitted = admitHop(hops?.receiver ?? null, log, { req, res });
+    if (admitted !== null) void answerNode(dispatcher, admitted.req, res, admitted.arrival);
+  };
   const server = createServer(answer).on('checkContinue', answer);
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
     dispatcher,
     port,
+    connections: () => connections,
     call: caller(`http://127.0.0.1:${port}`, SMALL_KEY),
     seen,
     logged,

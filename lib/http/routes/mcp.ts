@@ -7,10 +7,13 @@
 import type { Caller } from '../../auth/caller.ts';
 import { isTrustedOrigin } from '../../auth/origin.ts';
 import { WinterdockError } from '../../base/errors.ts';
+import { isInstanceId } from '../../base/ids.ts';
 import { type McpMessage, mcpMessageSchema } from '../../contract/schema.ts';
 import { type Answer, empty, eventStream, type StreamSink } from '../answer.ts';
 import { RunningCalls } from '../mcp/running-calls.ts';
 import { answerMessage } from '../mcp/server.ts';
+import { inOwnWords } from '../mcp/tool.ts';
+import { toolNamed } from '../mcp/tools.ts';
 import { firstToAbort } from '../revocation.ts';
 import { customRoute, type Route, type RouteContext } from '../route.ts';
 
@@ -68,6 +71,13 @@ async function answerMcp(context: McpContext): Promise<Answer> {
   const end = () => call?.end();
   const signal = call === null ? context.signal : firstToAbort(context.signal, call.signal);
   try {
+    const elsewhere = await answeredElsewhere(context, signal);
+    if (elsewhere !== null) {
+      const outgoing = elsewhere.body !== undefined && 'outgoing' in elsewhere.body ? elsewhere.body.outgoing : null;
+      if (outgoing === null) end();
+      else outgoing.stream.once('close', end);
+      return elsewhere;
+    }
     const response = await answerMessage(requestOf(context, signal), body, { services, caller, signal });
     const named: Record<string, string> =
       body.method === 'initialize' && response.ok ? { [SESSION]: running.newSession() } : {};
@@ -76,6 +86,16 @@ async function answerMcp(context: McpContext): Promise<Answer> {
     end();
     throw error;
   }
+}
+
+/** A call of a tool is answered by the host that has its sandbox. Null: by this one. */
+async function answeredElsewhere({ body, passOn }: McpContext, gone: AbortSignal): Promise<Answer | null> {
+  if (passOn === null || body.method !== 'tools/call') return null;
+  const { name, arguments: given } = (body.params ?? {}) as { name?: unknown; arguments?: unknown };
+  const tool = typeof name === 'string' ? toolNamed(name) : undefined;
+  const input = tool === undefined ? undefined : inOwnWords(tool, given);
+  const id = typeof input === 'object' && input !== null && 'id' in input ? input.id : null;
+  return isInstanceId(id) ? passOn(id, Buffer.from(JSON.stringify(body)), gone) : null;
 }
 
 /** Throws `forbidden` for a page of another origin, also of one whose name was made to lead here (DNS rebinding). */

@@ -83,6 +83,9 @@ export function sessionRoute<
   const isResume = spec.path.endsWith('/resume');
   return {
     ...route,
+    sandboxOf: /^\/sessions\/:id(?:\/|$)/.test(spec.path)
+      ? (at) => found(at, (at.params as { id: InstanceId }).id)
+      : null,
     refusal: (problem, thrown) => refusalOf(problem, thrown, { isResume }),
     async handle(context) {
       const { id, ...others } = context.params as { id?: InstanceId };
@@ -93,7 +96,7 @@ export function sessionRoute<
 }
 
 /** The sandbox behind an id that is a hash: its own id is too long for a UUID, so it is looked for in the list. */
-async function found(context: RouteContext, id: InstanceId): Promise<InstanceId> {
+async function found(context: Pick<RouteContext, 'services' | 'caller'>, id: InstanceId): Promise<InstanceId> {
   if (!parseSessionId(id)?.isHashed) return id;
   for (const state of ['', 'deleted']) {
     for await (const instance of sandboxesOf(context, state)) if (sessionIdOf(instance.id) === id) return instance.id;
