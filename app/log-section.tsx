@@ -1,6 +1,7 @@
 /** A log: who may read it, its filters, and its lines, followed unless they are older ones. Reads for itself. */
 import Link from 'next/link';
-import { FollowedLog, LogBox } from '#components/logs/followed-log.tsx';
+import { FollowedLog } from '#components/logs/followed-log.tsx';
+import { LogBox } from '#components/logs/log-box.tsx';
 import { FilterForm } from '#components/ui/filter-form.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
@@ -14,6 +15,7 @@ import { LOG_LEVELS, LOG_SOURCES } from '#lib/logs/log-line.ts';
 import { LOG_TIMES, type LogPageView, logViewOf } from './log-query.ts';
 import { problemInWords, problemOf } from './problem.ts';
 import { addressWith, type SearchParams, singleValues } from './search-params.ts';
+import { visitorZone } from './zone.ts';
 
 const NOTE =
   'What calls, runs, terminals, schedules and components printed. Values of secrets are masked. Wakes nothing.';
@@ -199,6 +201,7 @@ export async function LogSection({
     hasNames: instance === null,
     none,
   };
+  const shown = <LogBox lines={lines} zone={await visitorZone()} {...box} />;
   const api = instance === null ? `/api/tenants/${tenant}/logs` : `/api/instances/${instance}/logs`;
   return (
     <PageSection id="log" name="Logs" margin={false} note={NOTE}>
@@ -215,14 +218,17 @@ export async function LogSection({
         </p>
       )}
       {isOlder ? (
-        <LogBox lines={lines} {...box} />
+        shown
       ) : (
         <FollowedLog
           key={`${api}?${view.followed}&${view.filters.within ?? ''}`}
           first={lines}
           path={view.followed === '' ? api : `${api}?${view.followed}`}
           {...box}
-        />
+        >
+          {shown}
+          <div className="mt-2 min-h-8" />
+        </FollowedLog>
       )}
       {page.dropped > 0 && (
         <p className="mt-2 text-small text-ink-2">
