@@ -155,6 +155,12 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
       ['one', true, 1, true],
       ['two', false, 2, true],
     ]);
+    // Each has seen that the other has begun.
+    for (const [server, id] of [
+      [one, 'b'],
+      [two, 'a'],
+    ] as const)
+      await expect.poll(async () => (await exec(server, id, 'true')).status, WAIT).toBe(CUT_OFF[0]);
     // No request gets from one to the other: what the other has is not done, and named.
     for (const [server, id, host] of [
       [one, 'b', 'two'],
@@ -225,6 +231,10 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
     await create(two, 'own');
     const here = { asleep: 'one', awake: 'one', older: 'one', own: 'two' };
     expect(await owners()).toEqual({ ...here, frozen: null });
+    const renewals = async () =>
+      (await two.call<HostAnswer[]>('GET', '/api/hosts')).json.find(({ name }) => name === 'one')?.renewals;
+    // The first renewal was seen before the second one.
+    await expect.poll(renewals, WAIT).toBeGreaterThan(1);
     await one.end('SIGKILL');
 
     // At once: nobody has it.
