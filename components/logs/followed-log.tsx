@@ -5,13 +5,13 @@
  */
 import type { ReactNode } from 'react';
 import { useLoaded } from '../live/use-loaded.ts';
-import type { FollowedLogProps } from './log-follower.tsx';
+import type { FollowedLogProps } from './following-log.tsx';
 
 // Other pages of a sandbox have no log, and all that is imported is loaded with each of them.
-const loadFollower = async () => (await import('./log-follower.tsx')).LogFollower;
+const loadFollowing = async () => (await import('./following-log.tsx')).FollowingLog;
 
 /** `children`: what the server rendered, which stands until what follows it is there. */
 export function FollowedLog({ children, ...props }: FollowedLogProps & { children: ReactNode }) {
-  const Follower = useLoaded(true, loadFollower);
-  return Follower === null ? children : <Follower {...props} />;
+  const Following = useLoaded(true, loadFollowing);
+  return Following === null ? children : <Following {...props} />;
 }

@@ -22,7 +22,7 @@ export interface FollowedLogProps {
   none: string;
 }
 
-export function LogFollower({ first, path, ...box }: FollowedLogProps) {
+export function FollowingLog({ first, path, ...box }: FollowedLogProps) {
   const zone = useZone();
   const [isPaused, setIsPaused] = useState(false);
   const { lines, missing, state } = useFollowedLog(first, path, isPaused);
