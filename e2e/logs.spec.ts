@@ -73,6 +73,9 @@ test('lines are searched and narrowed by the address, and a line leads to its ca
   await expect(page).toHaveURL(/tab=logs&q=COUNTED/);
   await expect(lines(page)).toHaveText([/INFO counted 7/]);
   await page.getByRole('link', { name: 'Clear' }).click();
+  // A filter that is set before the page is cleared would come on top of the former one.
+  await expect(page.getByLabel('Search', { exact: true })).toHaveValue('');
+  await expect(lines(page)).not.toHaveCount(1);
   await page.getByLabel('Level').selectOption('warn');
   await page.getByRole('button', { name: 'Show' }).click();
   await expect(lines(page)).toHaveText([/WARN nearly full/, /ERROR it broke/]);

@@ -9,6 +9,20 @@ import type { Problem } from './types.ts';
 /** The server sends a beat every 15 s: a connection silent for longer than this is dead. */
 const SILENCE_MS = 45_000;
 
+/** What is followed. */
+interface Followed {
+  line: CallLine;
+  parameters: readonly string[];
+  /**
+   * The first pause of a stream that many follow is a part of this, drawn by chance, or of what the server says; the
+   * later ones are longer. Default: a short one.
+   */
+  retryMs?: number;
+}
+
+/** Temporary refusals. */
+const passes = ({ code, status }: ApiError) => code === 'network' || status === 429 || status >= 500;
+
 /**
  * Yields the events of one connection after the other, until the loop is left or the signal is aborted (it then throws
  * the signal's reason). `from`, asked before each connection: the query, and the `Last-Event-ID`, null for none.
@@ -16,11 +30,12 @@ const SILENCE_MS = 45_000;
  */
 export async function* reconnectingStream(
   transport: Transport,
-  { line, parameters }: { line: CallLine; parameters: readonly string[] },
+  { line, parameters, retryMs: first }: Followed,
   from: () => { query?: object; lastEventId: number | null },
   { signal, headers, retries, onConnected, onLost }: FollowOptions,
 ): AsyncGenerator<ServerSent, void, void> {
   let isConnected = false;
+  let retryMs = first;
   for (let failures = 0; ; ) {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), SILENCE_MS);
@@ -45,20 +60,24 @@ export async function* reconnectingStream(
       isConnected = true;
       failures = 0;
       onConnected?.();
-      for await (const sent of serverSent(response.body ?? new Blob([]).stream(), { onSign: sign })) {
+      const onRetry = (ms: number) => {
+        if (first !== undefined) retryMs = ms;
+      };
+      for await (const sent of serverSent(response.body ?? new Blob([]).stream(), { onSign: sign, onRetry })) {
         if (sent.event === 'error') throw problemError(JSON.parse(sent.data) as Problem);
         yield sent;
       }
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
       lost = error instanceof ApiError ? error : networkError(transport.url, error);
-      const passes = lost.code === 'network' || lost.status === 429 || lost.status >= 500;
-      if (!isConnected || !passes) throw lost;
+      if (!isConnected || !passes(lost)) throw lost;
     } finally {
       clearTimeout(timer);
     }
     onLost?.(lost);
     failures += 1;
-    await pause(Math.max(backoffMs(failures + 1), (lost?.retryAfterSeconds ?? 0) * 1000), signal);
+    const backoff = backoffMs(failures + (retryMs === undefined ? 1 : 2));
+    const waitMs = failures === 1 && retryMs !== undefined ? retryMs * Math.random() : backoff;
+    await pause(Math.max(waitMs, (lost?.retryAfterSeconds ?? 0) * 1000), signal);
   }
 }

@@ -26,8 +26,8 @@ test('every hint of a damaged, missing or doubted sandbox is made from the table
   // Those of what is no sandbox: an agent, a segment, a snapshot, the ledger. Sandboxes have the table.
   expect(hints.filter((hint) => !/^lib\/(?:ledger|backup|doctor)\//.test(hint))).toEqual([
     "lib/copies/agents.ts: hint: 'Deploy it again.',",
-    "lib/replication/segment-bundles/bundle-format.ts: hint: 'Take the bundle from another copy, or restore to a time before it.',",
     "lib/replication/ltx/ltx-header.ts: hint: 'Take the segment from another copy, or restore to a time before it.',",
+    "lib/replication/segment-bundles/bundle-format.ts: hint: 'Take the bundle from another copy, or restore to a time before it.',",
     "lib/sandboxes/moves/restore.ts: hint: 'Restore another one.',",
   ]);
 });

@@ -235,6 +235,6 @@ test('a request that is not HTTP gets an answer that tells nothing, and the serv
 test('nothing of all this left a file outside the places that are its own', () => {
   const places = readdirSync(server.folder).sort();
   const known =
-    /^(live|cold|archive|cache|staging|spill|expanded|orphans|snapshots|blueprints|bundles|registry\.sqlite.*|registry\.(?:head|database)|auth\.secret|secrets\.key|signing\.key|users\.key|host\.key|load|lock\.sqlite.*)$/;
+    /^(live|cold|archive|cache|staging|spill|expanded|orphans|snapshots|blueprints|bundles|registry\.sqlite.*|registry\.(?:head|database)|auth\.secret|secrets\.key|signing\.key|users\.key|host\.key|load|logs|lock\.sqlite.*)$/;
   expect(places.filter((place) => !known.test(place))).toEqual([]);
 });
