@@ -21,7 +21,7 @@ function Room({ capacity }: HostAnswer) {
   if (capacity === null) return <span className="text-ink-3">unknown</span>;
   return (
     <>
-      {capacity.active.toLocaleString('en')} awake
+      {capacity.active.toLocaleString('en')} awake at most
       {capacity.memory_bytes !== null && (
         <span className="block text-small text-ink-3">{sizeInWords(capacity.memory_bytes)} of memory</span>
       )}
