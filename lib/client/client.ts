@@ -9,10 +9,11 @@ import type { CallOptions } from './call.ts';
 import { CALLS, type Calls } from './calls.ts';
 import { type ExecBytesAnswer, type ExecBytesInput, execBytes } from './exec.ts';
 import { type ExecEvent, type ExecStreamInput, execStream } from './exec-stream.ts';
-import { type FollowOptions, followEvents } from './follow.ts';
+import { followEvents } from './follow.ts';
 import { type FollowLogsQuery, followLogs, type LogEvent } from './follow-logs.ts';
 import { type FollowRunOptions, followRun, type RunEvent } from './follow-run.ts';
 import { type Page, pagesOf } from './pages.ts';
+import type { FollowOptions } from './reconnecting-stream.ts';
 import { type ClientOptions, createTransport, type Transport } from './transport.ts';
 import type {
   ComponentCallAnswer,
@@ -35,11 +36,11 @@ export type { CallOptions, Progress, Upload, Written } from './call.ts';
 export { ApiError, type ClientCode } from './error.ts';
 export type { ExecBytesAnswer, ExecBytesInput } from './exec.ts';
 export type { ExecEvent, ExecStreamInput } from './exec-stream.ts';
-export type { FollowOptions } from './follow.ts';
 export type { FollowLogsQuery, LogEvent } from './follow-logs.ts';
 export type { FollowRunOptions, RunEvent } from './follow-run.ts';
 export { MAX_STDIN_BYTES } from './limits.ts';
 export type { Page, Pages } from './pages.ts';
+export type { FollowOptions } from './reconnecting-stream.ts';
 export { type ServerSent, serverSent } from './server-sent.ts';
 export type { ClientOptions } from './transport.ts';
 export type * from './types.ts';

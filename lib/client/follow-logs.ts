@@ -1,7 +1,6 @@
 /** Follows what sandboxes print, and goes on after the last line when a connection breaks. Safe for the browser. */
 import type { CallLine } from './call.ts';
-import type { FollowOptions } from './follow.ts';
-import { reconnectingStream } from './reconnecting-stream.ts';
+import { type FollowOptions, reconnectingStream } from './reconnecting-stream.ts';
 import type { Transport } from './transport.ts';
 import type { LogsQuery, PrintedLine } from './types.ts';
 

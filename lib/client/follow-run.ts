@@ -1,8 +1,7 @@
 /** Follows the output of a run, and goes on at the next byte when a connection breaks. Safe for the browser. */
 import { fromBase64 } from './base64.ts';
 import type { CallLine } from './call.ts';
-import type { FollowOptions } from './follow.ts';
-import { reconnectingStream } from './reconnecting-stream.ts';
+import { type FollowOptions, reconnectingStream } from './reconnecting-stream.ts';
 import type { Transport } from './transport.ts';
 import type { RunPiece, SandboxRun } from './types.ts';
 

@@ -1,16 +1,8 @@
 /** Follows the ledger, without a gap when a connection breaks. Safe for the browser. */
-import type { CallLine, CallOptions } from './call.ts';
-import type { ApiError } from './error.ts';
-import { reconnectingStream } from './reconnecting-stream.ts';
+import type { CallLine } from './call.ts';
+import { type FollowOptions, reconnectingStream } from './reconnecting-stream.ts';
 import type { Transport } from './transport.ts';
 import type { Event, StreamQuery } from './types.ts';
-
-export interface FollowOptions extends Pick<CallOptions, 'signal' | 'headers' | 'retries'> {
-  /** Called when connected: the first time, and after each reconnection. */
-  onConnected?: () => void;
-  /** Called when a connection broke, before the next attempt. */
-  onLost?: (error: ApiError | null) => void;
-}
 
 const RETRY_MS = 2000;
 

@@ -1,10 +1,16 @@
 /** An event stream that goes on after its last event when a connection breaks. Safe for the browser. */
-import type { CallLine } from './call.ts';
+import type { CallLine, CallOptions } from './call.ts';
 import { ApiError, networkError, problemError } from './error.ts';
-import type { FollowOptions } from './follow.ts';
 import { type ServerSent, serverSent } from './server-sent.ts';
 import { backoffMs, pause, type Transport } from './transport.ts';
 import type { Problem } from './types.ts';
+
+export interface FollowOptions extends Pick<CallOptions, 'signal' | 'headers' | 'retries'> {
+  /** Called when connected: the first time, and after each reconnection. */
+  onConnected?: () => void;
+  /** Called when a connection broke, before the next attempt. */
+  onLost?: (error: ApiError | null) => void;
+}
 
 /** The server sends a beat every 15 s: a connection silent for longer than this is dead. */
 const SILENCE_MS = 45_000;
