@@ -297,6 +297,17 @@ describe('a side that leaves', () => {
     expect(json).not.toHaveProperty('started');
   });
 
+  test('who is of another tenant does not learn from a host that is away that it has such a sandbox', async () => {
+    two().stop();
+    const ask = async (tenants: readonly string[] | null) => {
+      one().seen.rights = { role: 'tenant', tenants };
+      return (await one().call('POST', '/api/instances/a/echo', { text: 'x' })).status;
+    };
+    expect([await ask(['globex']), await ask(['acme']), await ask(['globex', 'acme']), await ask(null)]).toEqual([
+      ...[200, 503, 503, 503],
+    ]);
+  });
+
   test('a host that is silent is waited for until it counts as dead', async () => {
     const answer = one().call('POST', '/api/instances/a/wait', {});
     await expect.poll(() => two().seen.signal, WAIT).toBeDefined();

@@ -18,8 +18,15 @@ const host = (name: string, over: Partial<HostRecord> = {}): HostRecord => ({
   ...over,
 });
 
-type Row = Pick<InstanceRow, 'id' | 'state' | 'ownerHost' | 'stored'>;
-const row = (over: Partial<Row> = {}): Row => ({ id: ID, state: 'suspended', ownerHost: null, stored: null, ...over });
+type Row = Pick<InstanceRow, 'id' | 'tenant' | 'state' | 'ownerHost' | 'stored'>;
+const row = (over: Partial<Row> = {}): Row => ({
+  id: ID,
+  tenant: 'acme',
+  state: 'suspended',
+  ownerHost: null,
+  stored: null,
+  ...over,
+});
 
 const watches: HostWatch[] = [];
 afterEach(async () => {
@@ -91,7 +98,7 @@ test('a host that lives is named with its address, its term and its key', async 
   const rows = [host('one'), host('two', { term: 7 })];
   const { places } = await placesOn({ rows, living: new Set(['one', 'two']), is: row({ ownerHost: 'two' }) });
   const two = { host: 'two', url: 'http://two:3000', term: 7, publicKey: 'did:key:two' };
-  expect(await places.whereIs(ID)).toEqual({ here: false, ...two });
+  expect(await places.whereIs(ID)).toEqual({ here: false, tenant: 'acme', ...two });
   expect([places.host('two'), places.host('one'), places.others()]).toEqual([two, null, [two]]);
   const is = row({ ownerHost: 'two' });
   expect(refusedElsewhere(places, is)).toMatchObject({ code: 'conflict', extra: { host: 'two' } });

@@ -10,7 +10,7 @@ import type { HostWatch, SeenHost } from './host-watch.ts';
 import { unreachable } from './unreachable.ts';
 import type { OtherHost, SandboxPlace, SandboxPlaces, UnreachableSandbox } from './whereabouts.ts';
 
-type Row = Pick<InstanceRow, 'id' | 'state' | 'ownerHost' | 'stored'>;
+type Row = Pick<InstanceRow, 'id' | 'tenant' | 'state' | 'ownerHost' | 'stored'>;
 
 interface PlacesParts {
   self: { readonly name: string; readonly term: number };
@@ -47,7 +47,7 @@ export class KnownPlaces implements SandboxPlaces {
       return { here: true };
     const seen = watch.get(ownerHost);
     const other = seen === null ? null : reachable(seen);
-    if (other !== null) return { here: false, ...other };
+    if (other !== null) return { here: false, tenant: row.tenant, ...other };
     return { here: false, unreachable: unreachableOn(ownerHost, row, seen) };
   }
 

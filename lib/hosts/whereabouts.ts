@@ -32,11 +32,12 @@ export interface OtherHost {
  * - `here: true`: this host answers. So it is for what is nobody's (asleep in the store, deleted, without a file), for
  *   a sandbox that does not exist, which the operation itself says, and always where nobody else uses the registry.
  * - `here: false`: it is awake on another host, is being moved there, or sleeps on that host's disk; that one lives.
+ *   `tenant`: whose it is. Whoever is of another tenant is not to learn that there is such a sandbox.
  * - `unreachable`: the same, and that host is dead.
  */
 export type SandboxPlace =
   | { readonly here: true }
-  | ({ readonly here: false } & OtherHost)
+  | ({ readonly here: false; readonly tenant: string } & OtherHost)
   | { readonly here: false; readonly unreachable: UnreachableSandbox };
 
 export interface SandboxPlaces {

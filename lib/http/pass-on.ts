@@ -50,6 +50,8 @@ export class PassOn {
     let at = await places.whereIs(id);
     // What nobody can be asked for is the operation's to say.
     if (at.here || 'unreachable' in at) return { body: incoming.body };
+    // The operation refuses it as it refuses an unknown id: not even that its host is away is told to another tenant.
+    if (request.caller?.tenants?.includes(at.tenant) === false) return { body: incoming.body };
     if (incoming.arrival) return { answer: misdirected('moved', `The sandbox ${id} is on another host.`, requestId) };
     const held = await holdBody(incoming.body);
     const outgoing = { ...this.#outgoing(request), body: held ?? incoming.body, gone: incoming.signal() };

@@ -44,7 +44,7 @@ export async function startSmallHosts(names: readonly string[], folder: string):
         const owner = owners.get(id) ?? name;
         const row = rows.get(owner);
         if (owner === name) return { here: true };
-        if (row !== undefined) return { here: false, ...row };
+        if (row !== undefined) return { here: false, tenant: 'acme', ...row };
         return { here: false, unreachable: { host: owner, lastSeenMs: null, recoveryPointMs: null } };
       },
       host: (other) => rows.get(other) ?? null,

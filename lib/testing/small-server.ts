@@ -265,7 +265,16 @@ export async function startSmallServer(
         const known = bag.authorization === `Bearer ${SMALL_KEY}` || bag.cookie === 'session=good';
         if (!known) return null;
         const { requestId = '', address = null } = options ?? {};
-        return { actor: 'key:admin', via: 'api', requestId, role: 'admin', tenants: null, address, session: null };
+        return {
+          actor: 'key:admin',
+          via: 'api',
+          requestId,
+          role: 'admin',
+          tenants: null,
+          address,
+          session: null,
+          ...seen.rights,
+        };
       },
     },
     passOn: hops?.passOn ?? null,
