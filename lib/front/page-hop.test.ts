@@ -56,7 +56,10 @@ async function startPages(name: string): Promise<void> {
 
 const ask = async (name: string, method: string, path: string, body?: string | Buffer, headers = {}) => {
   const call = caller(hosts.rows.get(name)?.url ?? '', SMALL_KEY);
-  const answer = await call(method, path, body, { key: null, headers: { host: 'dock.example', ...headers } });
+  const answer = await call(method, path, body, {
+    key: null,
+    headers: { host: 'dock.example', cookie: 'session=all', ...headers },
+  });
   const said = JSON.parse(answer.text.replace('in parts: ', '')) as Record<string, unknown>;
   return { ...answer, said };
 };
@@ -78,11 +81,11 @@ afterEach(() => {
 });
 
 test('a page of a sandbox, its parts and its actions come from the host that has it, with their cookies', async () => {
-  const page = await ask('one', 'GET', '/sandboxes/a?tab=files', undefined, { cookie: 'session=s', rsc: '1' });
+  const page = await ask('one', 'GET', '/sandboxes/a?tab=files', undefined, { cookie: 'session=acme', rsc: '1' });
   expect(page.headers['x-made-by']).toBe('two');
   expect(page.headers['set-cookie']).toBe('a=1; Path=/,b=2; Path=/');
   expect(page.said).toMatchObject({
-    ...{ method: 'GET', url: '/sandboxes/a?tab=files', cookie: 'session=s', rsc: '1' },
+    ...{ method: 'GET', url: '/sandboxes/a?tab=files', cookie: 'session=acme', rsc: '1' },
     ...{ host: 'dock.example', address: '127.0.0.1' },
   });
   for (const bytes of [0, 10, 64 * 1024, 64 * 1024 + 1, 3 * MIB]) {
@@ -126,11 +129,24 @@ test('a browser that breaks off what it sends breaks it off for the page', async
   const req = request(`${hosts.rows.get('one')?.url}/sandboxes/a/upload`, {
     method: 'POST',
     agent: false,
-    headers: { 'content-length': 8 * MIB },
+    headers: { 'content-length': 8 * MIB, cookie: 'session=all' },
   });
   req.on('error', () => undefined);
   req.write(Buffer.alloc(MIB));
   await expect.poll(() => hosts.at('one').sender.open, { timeout: 60_000 }).toBe(1);
   req.destroy();
   await expect.poll(() => hosts.at('one').sender.open, { timeout: 60_000 }).toBe(0);
+});
+
+test('a stranger and another tenant do not learn from a page that there is such a sandbox, even with its host away', async () => {
+  for (const cookie of ['', 'session=globex']) {
+    const { said } = await ask('one', 'GET', '/sandboxes/a', undefined, { cookie });
+    expect([cookie, said.by]).toEqual([cookie, 'one']);
+  }
+  servers[1]?.closeAllConnections();
+  servers[1]?.close();
+  for (const cookie of ['', 'session=globex']) {
+    const { said } = await ask('one', 'POST', '/sandboxes/a', Buffer.alloc(100), { cookie });
+    expect(said).toMatchObject({ by: 'one', bytes: 100 });
+  }
 });

@@ -25,7 +25,7 @@ export function createHops({
   config: Pick<Config, 'hostRow' | 'trustProxy'>;
   places: SandboxPlaces;
   signer: Signer;
-  auth: Pick<Auth, 'vouchFor'>;
+  auth: Pick<Auth, 'vouchFor' | 'callerFromHeaders'>;
   tell: (line: string) => void;
 }): HostHops {
   const { url } = config.hostRow;

@@ -45,14 +45,16 @@ export class PassOn {
    * `storage_unavailable` when the other host does not answer, and with what ends the client's body.
    */
   async pass(id: InstanceId, request: PassedRequest): Promise<Passed> {
-    const { places, sender } = this.#parts;
+    const { places, sender, auth } = this.#parts;
     const { incoming, requestId } = request;
     let at = await places.whereIs(id);
     // What nobody can be asked for is the operation's to say.
     if (at.here || 'unreachable' in at) return { body: incoming.body };
-    // The operation refuses it as it refuses an unknown id: not even that its host is away is told to another tenant.
-    if (request.caller?.tenants?.includes(at.tenant) === false) return { body: incoming.body };
     if (incoming.arrival) return { answer: misdirected('moved', `The sandbox ${id} is on another host.`, requestId) };
+    // What answers here treats it as an unknown id: no stranger and no other tenant is told so much as that its host is
+    // away.
+    const asking = request.caller ?? (await auth.callerFromHeaders(incoming.headers, { requestId }));
+    if (asking === null || asking.tenants?.includes(at.tenant) === false) return { body: incoming.body };
     const held = await holdBody(incoming.body);
     const outgoing = { ...this.#outgoing(request), body: held ?? incoming.body, gone: incoming.signal() };
     for (let asked = 1; ; asked += 1) {
@@ -95,7 +97,7 @@ export class PassOn {
 interface PassOnParts {
   places: Pick<SandboxPlaces, 'whereIs'>;
   sender: Pick<HopSender, 'send'>;
-  auth: Pick<Auth, 'vouchFor'>;
+  auth: Pick<Auth, 'vouchFor' | 'callerFromHeaders'>;
   trustProxy: boolean;
 }
 

@@ -1,5 +1,7 @@
 /** For tests: small servers as the hosts of one registry, on real sockets, with sandboxes where a test says. */
 import { join } from 'node:path';
+import type { Caller } from '../auth/caller.ts';
+import { type AnyHeaders, headerOf } from '../auth/header.ts';
 import type { InstanceId } from '../base/ids.ts';
 import { newSigningKey, type Signer, signerOf } from '../base/signing.ts';
 import { HopReceiver } from '../hosts/hop/hop-receiver.ts';
@@ -53,6 +55,13 @@ export async function startSmallHosts(names: readonly string[], folder: string):
     const sender = new HopSender({ places, signer });
     const auth = {
       vouchFor: ({ actor, session }: { actor: string; session: string | null }) => ({ actor, session, proof: null }),
+      // Of pages, which come with their cookie: `session=` and a tenant, or `all`.
+      async callerFromHeaders(headers: AnyHeaders): Promise<Caller | null> {
+        const [, tenant] = /^session=(\w+)$/.exec(headerOf(headers, 'cookie') ?? '') ?? [];
+        if (tenant === undefined) return null;
+        const of = { requestId: '', address: null, session: null, actor: 'user:1', via: 'console' } as const;
+        return { ...of, role: 'tenant', tenants: tenant === 'all' ? null : [tenant] };
+      },
     };
     const passOn = new PassOn({ places, sender, auth, trustProxy: false });
     const receiver = new HopReceiver({ places, signer });
