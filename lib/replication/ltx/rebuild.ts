@@ -2,7 +2,7 @@
  * Makes a database of a base and the segments after it. Nothing is at the target before every byte of all of them was
  * checked. Knows nothing of where segments come from.
  */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createFile, performing, renameFile, syncFolder, unlinkFile } from '../../base/effects.ts';
@@ -28,13 +28,13 @@ export interface RebuildRequest {
   target: string;
   /** A database in WAL mode becomes one at rest, without a log. */
   atRest?: boolean;
-  /** False for a file that no restart needs: it waits for no disk. Default: true. */
+  /** False for a file that no restart needs: it waits for no disk and is not hashed. Default: true. */
   durable?: boolean;
 }
 
 export interface Rebuilt {
   bytes: number;
-  /** Lower-case hex. */
+  /** Lower-case hex; empty of a file that was not to be durable. */
   sha256: string;
   /** Of the last segment, in epoch milliseconds. */
   timeMs: number;
@@ -45,9 +45,9 @@ export interface Rebuilt {
 }
 
 /**
- * Makes the database, durable with its name unless it is not to be, in one pass: pages are written and hashed as they
- * are read. Throws `corrupt` when a segment is damaged or does not follow the one before, and the system's errors; what
- * was at the target is there still then.
+ * Makes the database, durable and hashed unless it is not to be, in one pass: pages are written as they are read.
+ * Throws `corrupt` when a segment is damaged or does not follow the one before, and the system's errors; what was at the
+ * target is there still then.
  */
 export async function rebuild({
   segments,
@@ -93,7 +93,7 @@ async function written(
     if (first.header.minTxid !== 1) throw badSegment(first.name, 'it is no base');
     requireChain(readers);
     const { pageSize, commit, maxTxid: txid, timeMs } = last;
-    const database = new DatabaseWriter(file, pageSize, atRest);
+    const database = new DatabaseWriter(file, pageSize, { atRest, isHashed: durable });
     await mergePages(readers, database);
     const sha256 = await database.end(commit);
     if (durable) await performing({ kind: 'sync', path: unfinished }, () => file.sync());
@@ -104,20 +104,21 @@ async function written(
   }
 }
 
-/** Writes the pages of a database as they come, and hashes them. */
+/** Writes the pages of a database as they come, and hashes them where somebody keeps the hash. */
 class DatabaseWriter implements PageSink {
   readonly #pageSize: number;
   readonly #atRest: boolean;
-  readonly #hash = createHash('sha256');
+  readonly #hash: Hash | null;
   readonly #pieces: PieceWriter;
   #next = 1;
   /** Whether it was at rest by itself. */
   wasAtRest = true;
 
-  constructor(file: FileHandle, pageSize: number, atRest: boolean) {
+  constructor(file: FileHandle, pageSize: number, { atRest, isHashed }: { atRest: boolean; isHashed: boolean }) {
     this.#pageSize = pageSize;
     this.#atRest = atRest;
-    this.#pieces = new PieceWriter(file, undefined, (piece) => this.#hash.update(piece));
+    this.#hash = isHashed ? createHash('sha256') : null;
+    this.#pieces = new PieceWriter(file, undefined, (piece) => this.#hash?.update(piece));
   }
 
   page(page: number, bytes: Buffer): Promise<void> | undefined {
@@ -131,7 +132,7 @@ class DatabaseWriter implements PageSink {
   async end(commit: number): Promise<string> {
     if (this.#next <= commit) await this.#zeros(commit + 1);
     await this.#pieces.end();
-    return this.#hash.digest('hex');
+    return this.#hash?.digest('hex') ?? '';
   }
 
   async #putLater(page: number, bytes: Buffer): Promise<void> {
