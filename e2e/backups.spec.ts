@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
+import { shoot } from './shots.ts';
 import { expect, openSession, test, visited } from './visited.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'winterdock-console-backups-'));
@@ -106,14 +107,10 @@ test('axe finds nothing in the pages of backups, wide and narrow', async ({ page
         client: document.documentElement.clientWidth,
       }));
       expect([width, path, scroll]).toEqual([width, path, client]);
-      if (process.env.WB_TEST_SHOTS !== undefined) {
-        for (const theme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme: theme });
-          const name = path === paths[0] ? 'list' : 'one';
-          await page.screenshot({ path: `${process.env.WB_TEST_SHOTS}/${name}-${width}-${theme}.png`, fullPage: true });
-        }
-        await page.emulateMedia({ colorScheme: null });
-      }
     }
+  }
+  for (const path of paths) {
+    await page.goto(path);
+    await shoot(page, path === paths[0] ? 'list' : 'one');
   }
 });

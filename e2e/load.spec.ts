@@ -2,18 +2,16 @@
  * Load in the console: charts over one time, read by the pointer and by the keyboard, a part that is dragged or chosen
  * with Shift shown larger, and the same drawn by the server for a browser without scripts.
  */
-import { join } from 'node:path';
 import type { Page } from '#peers/playwright.ts';
 import type { InstanceLoad } from '../lib/contract/schema/load.ts';
 import { flaws } from './axe.ts';
+import { shoot } from './shots.ts';
 import { expect, openSession, test, visited } from './visited.ts';
 
 test.use({ ownServer: 'load' });
 // They share a sandbox that was awake for some samples.
 test.describe.configure({ mode: 'default' });
 
-const SHOTS = process.env.WB_TEST_SHOTS;
-const WIDTHS = [390, 1280, 1920] as const;
 const TIME = '/sandboxes/busy?tab=time';
 const BURN = 'n=0; while [ $n -lt 20000 ]; do n=$((n + 1)); done; head -c 200000 /dev/zero > grown; echo done';
 
@@ -34,17 +32,6 @@ test.beforeAll(async () => {
 
 const crosshair = (page: Page) => page.getByRole('slider', { name: 'Moment that is read' });
 const readAt = (page: Page) => crosshair(page).getAttribute('aria-valuetext');
-
-async function shoot(page: Page, name: string): Promise<void> {
-  if (SHOTS === undefined) return;
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.screenshot({ path: join(SHOTS, `${name}-${colorScheme}-${width}.png`), fullPage: true });
-    }
-  }
-}
 
 test('the charts of a sandbox are read together, by the keyboard and by the pointer', async ({ page }) => {
   await openSession(page);

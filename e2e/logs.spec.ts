@@ -2,16 +2,14 @@
  * Logs in the console: of a sandbox as a tab and of a tenant as a page, followed as lines come, searched and narrowed,
  * with the way from a line to its call; read by support with a reason, and drawn by the server without scripts.
  */
-import { join } from 'node:path';
 import type { Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
+import { shoot } from './shots.ts';
 import { expect, openSession, test, visited } from './visited.ts';
 
 test.use({ ownServer: 'logs' });
 test.describe.configure({ mode: 'default' });
 
-const SHOTS = process.env.WB_TEST_SHOTS;
-const WIDTHS = [390, 1280, 1920] as const;
 const TAB = '/sandboxes/talker?tab=logs';
 
 const say = (command: string, id = 'talker') => visited().call('POST', `/api/instances/${id}/exec`, { command });
@@ -24,17 +22,6 @@ test.beforeAll(async () => {
 });
 
 const lines = (page: Page) => page.getByRole('log').getByRole('listitem');
-
-async function shoot(page: Page, name: string): Promise<void> {
-  if (SHOTS === undefined) return;
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.screenshot({ path: join(SHOTS, `${name}-${colorScheme}-${width}.png`), fullPage: true });
-    }
-  }
-}
 
 test('the log of a sandbox begins at its end, and lines come to it by themselves until it is paused', async ({
   page,

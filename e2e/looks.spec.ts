@@ -3,87 +3,13 @@ import type { BrowserContext, Page, Request } from '#peers/playwright.ts';
 import { partOf } from '../lib/testing/draw.ts';
 import { flaws } from './axe.ts';
 import { trouble } from './crowd.ts';
-import { environmentOf, HARBOUR, harm, moor, stock } from './sample-data.ts';
+import { PAGES, STORM } from './looked-at.ts';
+import { HARBOUR, harm, moor, stock } from './sample-data.ts';
 import { openTerminal, runCommand } from './typing.ts';
 import { expect, openSession, test, visited } from './visited.ts';
 
-const LONG = 'migration-rehearsal-with-a-very-long-identifier-0001';
-
-/** A tenant with a fault of each kind, interrupted operations and jobs under way. */
-const STORM = 'storm';
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 390, height: 844 };
-
-type NamedPath = [name: string, path: string | (() => Promise<string>)];
-
-const PAGES: Record<string, NamedPath[]> = {
-  'the overview and lists': [
-    ['the overview', '/'],
-    ['the list', '/sandboxes'],
-    ['a filtered list', '/sandboxes?state=frozen&tenant=northwind&sort=name'],
-    ['a list with a wrong filter', '/sandboxes?label=nothing&tenant=northwind'],
-    ['an empty list', '/sandboxes?q=zzzzzz'],
-  ],
-  sandboxes: [
-    ['a created sandbox', '/sandboxes/fresh-one'],
-    ['an active sandbox', '/sandboxes/crawler-eu-west'],
-    ['a suspended sandbox and a file', '/sandboxes/support-triage?volume=workspace&path=/src/index.js'],
-    ['a frozen sandbox with a long name and bytes', `/sandboxes/${LONG}?volume=workspace&path=/data/model.bin`],
-    ['an archived sandbox and an image', '/sandboxes/onboarding-demo?volume=workspace&path=/data/pixel.png'],
-    ['a sandbox whose file is missing', '/sandboxes/intern-project'],
-    ['a damaged sandbox', '/sandboxes/fraud-model-eval'],
-    ['a deleted sandbox', '/sandboxes/old-experiment'],
-    ['an interrupted sandbox with many labels', `/sandboxes/${STORM}-4`],
-  ],
-  'the parts of a sandbox': [
-    ['the terminal of a sandbox', '/sandboxes/crawler-eu-west?tab=terminal'],
-    ['the terminal of an archived sandbox', '/sandboxes/onboarding-demo?tab=terminal'],
-    ['the time of a sandbox', '/sandboxes/support-triage?tab=time'],
-    ['the ledger of a sandbox', '/sandboxes/support-triage?tab=ledger'],
-    ['the snapshots of a sandbox', '/sandboxes/support-triage?tab=snapshots'],
-    ['the snapshots of a damaged sandbox', '/sandboxes/fraud-model-eval?tab=snapshots'],
-    ['the shares of a sandbox', `/sandboxes/${LONG}?tab=shares`],
-    ['the network of a sandbox', '/sandboxes/support-triage?tab=network'],
-    ['the environment of a sandbox', () => environmentOf(visited().call)],
-    ['the settings of a sandbox', '/sandboxes/support-triage?tab=settings'],
-    ['the many shares of a sandbox', `/sandboxes/${STORM}-0?tab=shares`],
-  ],
-  'settings and copies': [
-    ['thresholds', '/settings/thresholds'],
-    ['storage', '/settings/storage'],
-    ['snapshots', '/snapshots'],
-    ['snapshots with a wrong filter', '/snapshots?tenant=No'],
-    ['blueprints', '/blueprints'],
-    ['a blueprint', '/blueprints/release-notes'],
-    ['shares', '/shares'],
-    ['a snapshot with a long tag', longSnapshot],
-  ],
-  workbooks: [
-    ['workbooks', '/workbooks'],
-    ['workbooks with a wrong filter', '/workbooks?tenant=No'],
-    ['a workbook', '/workbooks/orders?tenant=acme'],
-    ['a workbook with problems', '/workbooks/orders-draft?tenant=acme'],
-    ['an earlier version, and what changed', '/workbooks/orders?tenant=acme&version=1&from=1&to=2'],
-    ['the workbook of a sandbox', '/sandboxes/support-triage?tab=workbook'],
-    ['the schedules of a sandbox', '/sandboxes/support-triage?tab=schedules'],
-    ['a sandbox without a workbook', '/sandboxes/notebook-q3?tab=workbook'],
-  ],
-  'the archive, tenants, the ledger and what is under way': [
-    ['the archive', '/archive'],
-    ['an archive without what is looked for', '/archive?q=zzzzzz'],
-    ['the tenants', '/tenants'],
-    ['a tenant', '/tenants/northwind'],
-    ['what would go with a tenant', '/tenants/northwind/forget'],
-    ['the ledger of everything', '/audit'],
-    ['a ledger with a wrong filter', '/audit?tenant=No'],
-    ['what is under way', '/sandboxes?pending=stuck&due_until=4000000000'],
-    ['a tenant in trouble', `/tenants/${STORM}`],
-    ['the jobs', '/jobs'],
-    ['what a verb would do', '/jobs/new?verb=freeze&all=1&tenant=northwind'],
-    ['a plan', '/sandboxes/support-triage/plan?to=deleted'],
-    ['a job under way', async () => `/jobs/${jobs[0]}`],
-  ],
-};
 
 /** The overview's own limit, in bytes of compressed JavaScript. */
 const OVERVIEW_LIMIT = 169_000;
@@ -93,11 +19,6 @@ test.describe.configure({ mode: 'default' });
 
 /** Ids of jobs that are never done. */
 let jobs: string[] = [];
-
-async function longSnapshot(): Promise<string> {
-  const [snapshot] = (await visited().call<{ id: string }[]>('GET', `/api/snapshots?source=${LONG}`)).json;
-  return `/snapshots/${snapshot?.id}`;
-}
 
 test.beforeAll(async () => {
   const { call, folder } = visited();
@@ -232,7 +153,7 @@ test.describe('in a browser that was never here', () => {
       await network.send('Network.enable');
       await network.send('Network.setCacheDisabled', { cacheDisabled: true });
       for (const [name, where] of partOf(pages, 2)) {
-        const path = typeof where === 'string' ? where : await where();
+        const path = typeof where === 'string' ? where : await where(jobs);
         const scripts: Request[] = [];
         const gather = (request: Request) => {
           if (request.resourceType() === 'script') scripts.push(request);
@@ -361,7 +282,7 @@ test.describe('without JavaScript', () => {
     /** By the pages' addresses without what follows the `?`. */
     const titles = new Map<string, string>();
     for (const [name, where] of Object.values(PAGES).flat()) {
-      await page.goto(typeof where === 'string' ? where : await where());
+      await page.goto(typeof where === 'string' ? where : await where(jobs));
       const title = await page.title();
       expect(title, name).toMatch(/^.+ · Winterdock$/);
       titles.set(new URL(page.url()).pathname, title);

@@ -5,11 +5,10 @@
 import { renameSync, rmSync } from 'node:fs';
 import type { Page, Request } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
+import { shoot } from './shots.ts';
 import { expect, openSession, test, visited } from './visited.ts';
 
 test.use({ ownServer: 'past', hasReplica: true });
-
-const SHOTS = process.env.WB_TEST_SHOTS;
 
 interface Row {
   state: string;
@@ -333,14 +332,8 @@ test('axe finds nothing in the past and in what changed, wide and narrow, and th
       expect([width, name, scroll]).toEqual([width, name, client]);
     }
   }
-  for (const width of SHOTS === undefined ? [] : [390, 1280, 1920]) {
-    await page.setViewportSize({ width, height: 900 });
-    for (const [name, path] of Object.entries(pages)) {
-      for (const theme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme: theme });
-        await page.goto(path);
-        await page.screenshot({ path: `${SHOTS}/${name}-${width}-${theme}.png`, fullPage: true });
-      }
-    }
+  for (const [name, path] of Object.entries(pages)) {
+    await page.goto(path);
+    await shoot(page, name);
   }
 });
