@@ -1,6 +1,6 @@
 /**
  * A process of its own: runs each script of its arguments many times, as a worker does, and prints the bytes that one
- * call leaves behind in the old generation, as a JSON array. Sampled by V8 as it allocates.
+ * call leaves behind in the old generation, as a JSON array: the least of some rounds. Sampled by V8 as it allocates.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -12,6 +12,7 @@ import { defendShells, Shell } from '../../shell/shell.ts';
 import { OpenSandbox } from '../open-sandbox.ts';
 
 const CALLS = 200;
+const ROUNDS = 2;
 
 const folder = mkdtempSync(join(tmpdir(), 'winterdock-young-'));
 const limits = { maxBytes: 1_000_000_000, maxFileBytes: 1_000_000, mustExist: false };
@@ -25,7 +26,12 @@ const sandbox = new OpenSandbox(vfs, profile, shell, (message) => {
 });
 
 const left: number[] = [];
-for (const command of process.argv.slice(2)) left.push(await leftBehind(command));
+for (const command of process.argv.slice(2)) {
+  // What V8 compiles meanwhile is sampled too, and comes when it has time for it.
+  const rounds: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await leftBehind(command));
+  left.push(Math.min(...rounds));
+}
 vfs.close();
 rmSync(folder, { recursive: true });
 process.stdout.write(JSON.stringify(left));
