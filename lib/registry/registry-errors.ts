@@ -56,7 +56,7 @@ export function requireActiveLeft(tenant: string, limit: number, used: number): 
 export function requireSnapshotBytes(tenant: string, limit: number, used: number): void {
   if (used <= limit) return;
   const hint = 'Delete snapshots, files or sandboxes';
-  throw quotaExceeded(tenant, 'max_bytes', limit, used, 'bytes, with this snapshot', hint);
+  throw quotaExceeded(tenant, 'max_bytes', limit, used, 'bytes in sandboxes and snapshots together', hint);
 }
 
 /** A version of a workbook was removed. */
