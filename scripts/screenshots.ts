@@ -10,6 +10,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from '#peers/playwright.ts';
 import { crowd, trouble } from '../e2e/crowd.ts';
@@ -72,6 +74,15 @@ async function openDrawer(page: Page): Promise<void> {
   await seeRow(page, /README\.md$/);
 }
 
+/** Opens the oldest moment that is listed, and then what changed since. */
+async function openChanges(page: Page): Promise<void> {
+  await page.getByRole('navigation', { name: 'Moments' }).getByRole('link').last().click();
+  await page.getByRole('link', { name: 'What changed since' }).click();
+  await page.getByRole('heading', { name: 'What changed' }).evaluate((heading) => {
+    scrollTo(0, heading.getBoundingClientRect().top + scrollY - innerHeight / 4);
+  });
+}
+
 /** Opens the webhook with its deliveries. */
 async function openWebhook(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'on call' }).click();
@@ -108,6 +119,9 @@ const TOUR_SHOTS: readonly Shot[] = [
   { name: 'tenant', path: '/tenants/northwind' },
   { name: 'week', path: '/#week' },
   { name: 'time', path: '/sandboxes/support-triage?tab=time#parts' },
+  { name: 'log', path: '/sandboxes/price-watch?tab=logs' },
+  { name: 'past', path: '/sandboxes/price-watch?tab=past', act: openChanges },
+  { name: 'attention', path: '/attention' },
   { name: 'webhooks', path: '/settings/webhooks', act: openWebhook },
   { name: 'audit', path: '/audit' },
   { name: 'thresholds', path: '/settings/thresholds' },
@@ -159,6 +173,9 @@ const ALL_SHOTS: readonly Shot[] = [
   { name: 'schedules', path: '/sandboxes/support-triage?tab=schedules', whole: true },
   { name: 'explorer', path: '/explorer?q=getInstance', act: runCall, whole: true },
   { name: 'time', path: '/sandboxes/support-triage?tab=time', whole: true },
+  { name: 'log', path: '/sandboxes/price-watch?tab=logs', whole: true },
+  { name: 'past', path: '/sandboxes/price-watch?tab=past', act: openChanges, whole: true },
+  { name: 'attention', path: '/attention', whole: true },
   { name: 'webhooks', path: '/settings/webhooks', whole: true },
   { name: 'webhook', path: '/settings/webhooks', act: openWebhook, whole: true },
   { name: 'people', path: '/settings/people', whole: true },
@@ -217,9 +234,20 @@ async function listener(): Promise<{ url: string; stop: () => void }> {
   return { url: `http://127.0.0.1:${port}`, stop: () => server.close() };
 }
 
+const WATCHING = [
+  'printf "item,price\\nrope,12\\nanchor,310\\nlantern,28\\n" > prices.csv; echo INFO first look, 3 prices',
+  'sed -i s/310/295/ prices.csv; echo "WARN anchor fell to 295"; echo "INFO next look in an hour"',
+  'echo "buoy,44" >> prices.csv; echo "ERROR lantern: the shop did not answer"; ls',
+];
+const MOMENT_MS = 1500;
+
 /** What has just happened when the picture is taken. */
 async function bustle({ call }: ServerProcess): Promise<void> {
-  await call('POST', '/api/instances/price-watch/exec', { command: 'ls' });
+  for (const command of WATCHING) {
+    await call('POST', '/api/instances/price-watch/exec', { command });
+    // Each of them is another moment of its replica then.
+    await setTimeout(MOMENT_MS);
+  }
   await call('POST', '/api/instances/price-watch/suspend', {});
   await call('POST', '/api/instances/batch-worker-03/revive', { reason: 'the March figures are asked for again' });
 }
@@ -280,11 +308,15 @@ async function picture(
 ensureBuilt();
 mkdirSync(flags.out, { recursive: true });
 const folder = mkdtempSync(join(tmpdir(), 'winterdock-pictures-'));
+const replica = mkdtempSync(join(tmpdir(), 'winterdock-pictures-replica-'));
 try {
   if (flags.crowd) await crowd(folder, CROWD, Math.floor(Date.now() / 1000));
   await fillThePast(folder);
   const told = await listener();
-  const server = await serverOf(folder, 0, [], { WB_OUTGOING_ALLOWED: told.url });
+  const server = await serverOf(folder, 0, [], {
+    WB_OUTGOING_ALLOWED: told.url,
+    WB_REPLICA_URL: pathToFileURL(replica).href,
+  });
   await server.call('POST', '/api/webhooks', {
     name: 'on call',
     url: `${told.url}/on-call`,
@@ -315,6 +347,6 @@ try {
   await server.end('SIGTERM');
   told.stop();
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  for (const used of [folder, replica]) rmSync(used, { recursive: true, force: true });
 }
 process.stdout.write(`Pictures are in ${flags.out}\n`);
