@@ -46,8 +46,8 @@ export interface Rebuilt {
 
 /**
  * Makes the database, durable and hashed unless it is not to be, in one pass: pages are written as they are read.
- * Throws `corrupt` when a segment is damaged or does not follow the one before, and the system's errors; what was at the
- * target is there still then.
+ * Throws `corrupt` when a segment is damaged or does not follow the one before, and the system's errors; what was at
+ * the target is there still then.
  */
 export async function rebuild({
   segments,
