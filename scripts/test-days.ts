@@ -67,6 +67,8 @@ const LISTED: readonly string[] = [
      lib/network/broker.test.ts > gets what an allowed host answers, with its status, headers and bytes
   6  lib/registry/sqlite/scale.test.ts
      lib/http/tests/list.test.ts > pages follow each other by their Link until the last, at the requested address
+ 42  lib/guest/testing/conformance/edges.test.ts
+     lib/guest/testing/conformance/conformance.test.ts > a part of the table and of the trials is answered as bash answers it
   `,
   `
  45  e2e/away.spec.ts
@@ -113,6 +115,8 @@ const LISTED: readonly string[] = [
      lib/http/tests/import.test.ts > 29. a refused import leaves no file and no row, whatever is wrong with it
   7  lib/guest/worker/heap-trim.test.ts
      lib/workers/pause.test.ts > an interpreter that holds no state is dropped before the pause, and works again after it
+ 42  lib/backup/migrate-killed.test.ts
+     lib/backup/postgres-registry.test.ts > a registry is carried to it and back, proved; the one that it left starts no server until it is told to
   `,
   `
  38  e2e/files.spec.ts
@@ -159,6 +163,10 @@ const LISTED: readonly string[] = [
      lib/http/tests/runs.test.ts > a run outlives its request, is listed, and keeps its output and its end
   6  lib/network/python.test.ts
      lib/network/broker.test.ts > follows redirects, each of which is asked about again
+ 28  lib/backup/rows-on-s3.test.ts
+     lib/backup/store-target.test.ts > a store that speaks S3 takes backups, pages of lists included, and gives everything back
+ 12  e2e/replica-refusals.test.ts
+     e2e/replica-disks.test.ts > a replica that is read-only for a while has everything afterwards
   `,
 ];
 
