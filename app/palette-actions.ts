@@ -23,7 +23,7 @@ export async function sandboxForPalette(id: string): Promise<SandboxChoice | nul
     const instance = await getHost().operations.getInstance(caller, id);
     if (instance.state === 'deleted') return null;
     const { name, tenant, state, fault, fault_reason, state_since, warm_since, pending, interrupted } = instance;
-    const { keep_hot, hold_until } = instance;
+    const { keep_hot, hold_until, unreachable } = instance;
     const first = firstTab({}, mayDo(caller, 'volumes'));
     const held = hold_until !== null && hold_until > renderedAt();
     return {
@@ -38,6 +38,7 @@ export async function sandboxForPalette(id: string): Promise<SandboxChoice | nul
         warm_since,
         pending,
         interrupted,
+        unreachable,
         keep_hot,
         held,
       },

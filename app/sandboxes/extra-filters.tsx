@@ -11,14 +11,19 @@ import { LIST_PATH } from './list-path.ts';
 export async function ExtraFilters({
   values,
   complaints,
+  fields,
 }: {
   values: Readonly<Record<string, string>>;
   complaints: Readonly<Partial<Record<string, string>>>;
+  /** Those that have a field all the same. */
+  fields: readonly string[];
 }) {
   const zone = await visitorZone();
   const present = EXTRA_FILTERS.flatMap((name) => {
     const value = values[name];
-    return value === undefined ? [] : [{ name, says: extraFilterInWords(name, value, zone) ?? value }];
+    return value === undefined || fields.includes(name)
+      ? []
+      : [{ name, says: extraFilterInWords(name, value, zone) ?? value }];
   });
   if (present.length === 0) return null;
   return (

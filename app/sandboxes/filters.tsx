@@ -61,10 +61,23 @@ function same(words: readonly string[]): (readonly [string, string])[] {
   return words.map((word) => [word, word]);
 }
 
-export function SandboxFilters({ filters, complaints }: { filters: Values; complaints: Partial<Values> }) {
+/** `hosts`: the names to choose from; none where there is nothing to choose. */
+export function SandboxFilters({
+  filters,
+  complaints,
+  hosts,
+}: {
+  filters: Values;
+  complaints: Partial<Values>;
+  hosts: readonly string[];
+}) {
+  const { host = '' } = filters;
+  const isChosenHere = hosts.length > 0;
+  const hostChoices = host === '' || hosts.includes(host) ? hosts : [...hosts, host];
   const idle = filters.idle_over;
   const idleChoices = idle === undefined || IDLE_CHOICES.includes(idle) ? IDLE_CHOICES : [...IDLE_CHOICES, idle];
-  const others = Object.entries(filters).filter(([name]) => !FIELDS.includes(name));
+  const fields = isChosenHere ? [...FIELDS, 'host'] : FIELDS;
+  const others = Object.entries(filters).filter(([name]) => !fields.includes(name));
   const chosen = Object.keys(narrowing(filters)).length;
   return (
     <details className="mt-2 md:[&::details-content]:[content-visibility:visible]">
@@ -75,7 +88,9 @@ export function SandboxFilters({ filters, complaints }: { filters: Values; compl
         {others.map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
         ))}
-        <div className="grid grid-cols-2 items-start gap-x-4 gap-y-3 sm:grid-cols-4 xl:grid-cols-[0.9fr_1.3fr_0.8fr_0.95fr_1fr_1fr_1.25fr_auto]">
+        <div
+          className={`grid grid-cols-2 items-start gap-x-4 gap-y-3 sm:grid-cols-4 ${isChosenHere ? 'xl:grid-cols-[0.9fr_1.2fr_0.8fr_0.9fr_0.9fr_1fr_1fr_1.2fr_auto]' : 'xl:grid-cols-[0.9fr_1.3fr_0.8fr_0.95fr_1fr_1fr_1.25fr_auto]'}`}
+        >
           <Choice name="state" title="State" any="any" options={same(STATES)} value={filters.state ?? ''} />
           <Choice
             name="idle_over"
@@ -86,6 +101,9 @@ export function SandboxFilters({ filters, complaints }: { filters: Values; compl
           />
           <Choice name="thermal" title="Process" any="any" options={same(THERMALS)} value={filters.thermal ?? ''} />
           <Choice name="fault" title="Fault" any="any or none" options={same(FAULTS)} value={filters.fault ?? ''} />
+          {isChosenHere && (
+            <Choice name="host" title="Host" any="any or none" options={same(hostChoices)} value={host} />
+          )}
           <FilterField
             name="tenant"
             title="Tenant"
@@ -118,7 +136,7 @@ export function SandboxFilters({ filters, complaints }: { filters: Values; compl
           </div>
         </div>
       </FilterForm>
-      <ExtraFilters values={filters} complaints={complaints} />
+      <ExtraFilters values={filters} complaints={complaints} fields={fields} />
     </details>
   );
 }

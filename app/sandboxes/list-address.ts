@@ -7,7 +7,7 @@ import { LIST_PATH, TYPED } from './list-path.ts';
 
 const FILTERS = [
   ...TYPED_PARAMETERS,
-  ...(['since', 'until', 'due_since', 'due_until'] as const),
+  ...(['host', 'since', 'until', 'due_since', 'due_until'] as const),
   ...(['sort', 'limit'] as const),
 ] as const;
 type SandboxFilter = (typeof FILTERS)[number];

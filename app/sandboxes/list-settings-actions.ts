@@ -46,7 +46,8 @@ export async function chooseColumns(form: FormData): Promise<void> {
       return at < 0 ? order.length : at;
     };
     const columns = settings.columns
-      .map(({ name }) => ({ name, shown: shown.has(name) }))
+      // One that was not there to be chosen stays as it was.
+      .map(({ name, shown: was }) => ({ name, shown: order.includes(name) ? shown.has(name) : was }))
       .toSorted((a, b) => place(a) - place(b));
     return {
       ...settings,

@@ -31,7 +31,7 @@ test('a column moves by one place, and not beyond the ends', () => {
       .map(({ name }) => name)
       .slice(0, 2),
   ).toEqual(['idle', 'where']);
-  for (const nothing of ['up:where', 'down:workbook', 'up:nobody', 'away:idle', '']) {
+  for (const nothing of ['up:where', 'down:host', 'up:nobody', 'away:idle', '']) {
     expect(moveColumn(columns, nothing), nothing).toEqual(columns);
   }
 });

@@ -14,6 +14,8 @@ export const COLUMNS = {
   created: { title: 'Created', shown: false },
   policy: { title: 'Policy', shown: false },
   workbook: { title: 'Workbook', shown: false },
+  /** Only where several servers use the registry. */
+  host: { title: 'Host', shown: true },
 } as const;
 export type ColumnName = keyof typeof COLUMNS;
 const NAMES = Object.keys(COLUMNS) as ColumnName[];
@@ -72,6 +74,11 @@ export function parseListSettings(cookie: string | undefined): ListSettings {
 /** The cookie that says these settings. */
 export function writeListSettings({ columns, density, saved }: ListSettings): string {
   return JSON.stringify({ columns: columns.map(({ name, shown }) => (shown ? name : `-${name}`)), density, saved });
+}
+
+/** The columns to choose from. `isAmongSeveral`: other servers use the registry too. */
+export function columnsFor(columns: ListSettings['columns'], isAmongSeveral: boolean): ListSettings['columns'] {
+  return isAmongSeveral ? columns : columns.filter(({ name }) => name !== 'host');
 }
 
 /** Every column once: the stored ones in their order, then those that it does not name. */

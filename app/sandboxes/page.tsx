@@ -15,6 +15,7 @@ import { cookieRules } from '#lib/auth/cookies.ts';
 import { mayDo } from '#lib/contract/access.ts';
 import type { ListQuery } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
+import { hostAmongSeveral } from '#lib/hosts/needs-of-several.ts';
 import { STATES } from '#lib/lifecycle/state-map.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
 import { listValues, pageLinks, readListPage } from '../list-page.ts';
@@ -24,7 +25,7 @@ import { ColumnForm } from './column-form.tsx';
 import { SandboxFilters } from './filters.tsx';
 import { addressOfTerms, narrowing, parseListAddress, untyped } from './list-address.ts';
 import { LIST_PATH } from './list-path.ts';
-import { listCookie, parseListSettings } from './list-settings.ts';
+import { columnsFor, listCookie, parseListSettings } from './list-settings.ts';
 import { POLICY_CHOICES } from './policies.ts';
 import { SavedFilters } from './saved-filters.tsx';
 import { listFilters } from './selection.ts';
@@ -88,16 +89,19 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
   const query: ListQuery | null = asked && { ...asked, limit: Math.min(asked.limit, LARGEST_PAGE) };
   const asOf = await ledgerSeq();
   const { operations, config } = getHost();
+  const isAmongSeveral = hostAmongSeveral(config) !== null;
   const place = { path: LIST_PATH, filters, cursor: values.cursor };
   // With an invalid filter nothing is shown: bulk actions would apply to everything that is listed.
   const wrong = query === null;
-  const [page, exactTotal, jar, deleted] = await Promise.all([
+  const [page, exactTotal, jar, deleted, hosts] = await Promise.all([
     query === null ? NO_PAGE : readListPage(place, () => operations.listInstances(caller, query)),
     wrong ? null : countedTotal(caller, filters),
     cookies(),
     deletedTotal(caller, query),
+    isAmongSeveral && mayDo(caller, 'listHosts') ? operations.listHosts(caller) : [],
   ]);
-  const settings = parseListSettings(jar.get(listCookie(cookieRules(config)))?.value);
+  const chosen = parseListSettings(jar.get(listCookie(cookieRules(config)))?.value);
+  const settings = { ...chosen, columns: columnsFor(chosen.columns, isAmongSeveral) };
   const filtered = Object.keys(narrowing(filters)).length > 0;
   const total = page.totalIsExact ? page.total : exactTotal;
   const words = total === null ? `${page.total.toLocaleString('en')}+` : total.toLocaleString('en');
@@ -147,7 +151,7 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
       </div>
       {!empty && (
         <div className="pb-3">
-          <SandboxFilters filters={filters} complaints={complaints} />
+          <SandboxFilters filters={filters} complaints={complaints} hosts={hosts.map(({ name }) => name)} />
           <SavedFilters
             saved={settings.saved}
             search={filtered && !wrong ? new URLSearchParams(kept).toString() : null}

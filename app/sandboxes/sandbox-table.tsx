@@ -108,6 +108,15 @@ const CELLS: Readonly<Record<ColumnName, Column>> = {
     className: 'max-md:col-start-1 text-small text-ink-2 max-md:hidden [overflow-wrap:anywhere]',
     cell: ({ workbook }) => workbook,
   },
+  host: {
+    className: 'max-md:col-start-1 text-small text-ink-2 max-md:order-6 [overflow-wrap:anywhere]',
+    cell: ({ host }) =>
+      host !== null && (
+        <Link href={`/sandboxes?host=${encodeURIComponent(host)}`} prefetch={false}>
+          {host}
+        </Link>
+      ),
+  },
 };
 
 /**

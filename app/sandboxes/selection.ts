@@ -8,7 +8,7 @@ import type { SearchParams } from '../search-params.ts';
 
 /** The filters that a job can select by. */
 const FILTER_NAMES = [
-  ...['tenant', 'state', 'thermal', 'fault', 'name', 'label', 'q', 'pending'],
+  ...['tenant', 'state', 'thermal', 'fault', 'name', 'label', 'host', 'q', 'pending'],
   ...['since', 'until', 'due_since', 'due_until', 'idle_over', 'idle_under'],
 ];
 /** Filters that are numbers: moments in epoch seconds, and lengths of time in seconds. */

@@ -24,6 +24,7 @@ type Clocked = Pick<
   | 'pending'
   | 'ephemeral'
   | 'updated'
+  | 'unreachable'
 >;
 
 /** What the ladder will do, as a verb: `suspends`, `freezes`. */
@@ -52,6 +53,7 @@ function isInUse({ attached, calls }: Pick<Clocked, 'attached' | 'calls'>): bool
 /** Why it will make no automatic move. */
 function whyStill(instance: Clocked, now: number): string {
   if (instance.state === 'deleted') return 'Nothing happens to it any more.';
+  if (instance.unreachable !== null) return 'Its host is away: no automatic move before that is back.';
   if (instance.fault !== null && instance.fault !== 'error') return 'Its fault stops every automatic move.';
   if (instance.pending !== null) return 'An operation is under way: no automatic move before it ends.';
   if (keepsIt(instance)) return 'Kept hot: no automatic move.';
@@ -66,6 +68,7 @@ function whyStill(instance: Clocked, now: number): string {
 /** The same in two words, for a row. */
 function stillInShort(instance: Clocked): string {
   if (instance.state === 'deleted') return '';
+  if (instance.unreachable !== null) return 'stopped: its host is away';
   if (instance.fault !== null && instance.fault !== 'error') return 'stopped by its fault';
   if (instance.pending !== null) return 'held by an operation';
   if (keepsIt(instance)) return 'kept hot';

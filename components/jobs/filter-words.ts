@@ -27,6 +27,7 @@ const WORDS: Readonly<Record<string, (value: string, zone: string) => string>> =
   idle_under: (value) => `idle for less than ${lasting(value)}`,
   thermal: (value) => THERMAL_WORDS[value] ?? value,
   name: (value) => `named “${value}”`,
+  host: (value) => `on the host ${value}`,
 };
 
 /** Those without a field. */

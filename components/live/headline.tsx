@@ -9,7 +9,7 @@ import { exactMoment } from '../ui/zones.ts';
 export function HeadlineDetail({ instance, rendered }: { instance: HeadlineFields; rendered: number }) {
   const now = useNow(rendered);
   const zone = useZone();
-  const since = instance.warm_since ?? instance.state_since;
+  const since = instance.unreachable?.last_seen ?? instance.warm_since ?? instance.state_since;
   return (
     <time dateTime={new Date(since * 1000).toISOString()} title={exactMoment(since, zone)}>
       {headlineDetail(instance, now)}
@@ -22,7 +22,7 @@ export function Headline({ instance, rendered }: { instance: HeadlineFields; ren
   return (
     <>
       {headlineWord(instance)} <span className="text-ink-3">·</span>{' '}
-      <span className="text-ink-2">
+      <span className={instance.unreachable === null ? 'text-ink-2' : 'text-fault-ink'}>
         <HeadlineDetail instance={instance} rendered={rendered} />
       </span>
     </>

@@ -40,12 +40,13 @@ export function RowStatus({ instance, rendered }: Props) {
 /** The state as a chip, with its running clock. */
 export function TitleStatus({ instance, rendered }: Props) {
   const row = useStreamedInstance(instance, rendered);
+  const isAway = row.unreachable !== null;
   return (
-    <StateChip state={row.state} fault={row.fault} warm={row.thermal === 'warm'}>
-      {headlineWord(row)} {/* On a phone a fault has no room for its sentence here; the notice below has it. */}
-      <span className={isBlocking(row.fault) ? 'max-sm:hidden' : ''}>
+    <StateChip state={row.state} fault={row.fault} away={isAway} warm={row.thermal === 'warm'}>
+      {headlineWord(row)} {/* On a phone trouble has no room for its sentence here; the notice below has it. */}
+      <span className={isBlocking(row.fault) || isAway ? 'max-sm:hidden' : ''}>
         <span aria-hidden="true">·</span>{' '}
-        <span className={row.fault === null ? 'font-[420] text-ink-2' : 'font-[420]'}>
+        <span className={row.fault === null && !isAway ? 'font-[420] text-ink-2' : 'font-[420]'}>
           <HeadlineDetail instance={row} rendered={rendered} />
         </span>
       </span>
@@ -58,9 +59,9 @@ export function TitleStatus({ instance, rendered }: Props) {
  * the room of the longer sentence, so that nothing moves when the process is paused. On a phone it is left out.
  */
 export function ProcessNote({ instance, rendered }: Props) {
-  const { state, warm_since: since } = useStreamedInstance(instance, rendered);
+  const { state, warm_since: since, unreachable } = useStreamedInstance(instance, rendered);
   const zone = useZone();
-  if (state !== 'active') return null;
+  if (state !== 'active' || unreachable !== null) return null;
   const isPaused = since !== null;
   const sinceOrNow = since ?? rendered;
   return (
@@ -77,11 +78,14 @@ export function ProcessNote({ instance, rendered }: Props) {
   );
 }
 
-/** Has the server render the page again when a verb began or ended since: which moves are open depends on it. */
+/**
+ * Has the server render the page again when a verb began or ended since, and when its host went away or came back:
+ * which moves are open depends on it.
+ */
 export function FollowOperation({ instance, rendered }: Props) {
-  const { pending } = useStreamedInstance(instance, rendered);
+  const { pending, unreachable } = useStreamedInstance(instance, rendered);
   const router = useRouter();
-  const stale = pending !== instance.pending;
+  const stale = pending !== instance.pending || (unreachable === null) !== (instance.unreachable === null);
   useEffect(() => {
     if (stale) router.refresh();
   }, [stale, router]);

@@ -24,6 +24,7 @@ const sandbox = {
   warm_since: null,
   pending: null,
   interrupted: false,
+  unreachable: null,
   keep_hot: false,
   held: false,
 } as const;

@@ -7,7 +7,16 @@ import type { ActRefusals, SandboxAct } from './acts.ts';
 /** A sandbox as the palette shows it. */
 export type PaletteSandbox = { id: string } & Pick<
   Instance,
-  'name' | 'tenant' | 'state' | 'fault' | 'fault_reason' | 'state_since' | 'warm_since' | 'pending' | 'interrupted'
+  | 'name'
+  | 'tenant'
+  | 'state'
+  | 'fault'
+  | 'fault_reason'
+  | 'state_since'
+  | 'warm_since'
+  | 'pending'
+  | 'interrupted'
+  | 'unreachable'
 >;
 
 /** A sandbox with the moves that are open to it now. */

@@ -12,18 +12,21 @@ export const TITLE =
 export function StateChip({
   state,
   fault,
+  away = false,
   warm,
   children,
 }: {
   state: State;
   fault: Fault | null;
+  /** Its host does not answer. */
+  away?: boolean;
   warm: boolean;
   children: ReactNode;
 }) {
   return (
     <span
       className={`inline-flex items-center gap-1.5 rounded-2xl border px-2.5 py-0.5 text-[0.9375rem] leading-[1.4] font-[520] tracking-normal tabular-nums lg:flex-none ${
-        fault === null ? 'border-ink bg-sheet' : 'border-fault bg-fault-wash text-fault-ink'
+        fault === null && !away ? 'border-ink bg-sheet' : 'border-fault bg-fault-wash text-fault-ink'
       }`}
     >
       <StateMark state={state} fault={fault} warm={warm} size={16} className="flex-none text-ink" />

@@ -36,7 +36,7 @@ const PENDING: Readonly<Record<string, string>> = {
 
 export type HeadlineFields = Pick<
   Instance,
-  'state' | 'fault' | 'fault_reason' | 'state_since' | 'warm_since' | 'pending' | 'interrupted'
+  'state' | 'fault' | 'fault_reason' | 'state_since' | 'warm_since' | 'pending' | 'interrupted' | 'unreachable'
 >;
 
 /** The first word of the headline: `Awake`, `Asleep`, `Damaged`. */
@@ -46,6 +46,7 @@ export function headlineWord(instance: HeadlineFields): string {
 
 /** The rest of the headline: where it is and since when. `now` in epoch seconds. */
 export function headlineDetail(instance: HeadlineFields, now: number): string {
+  if (instance.unreachable !== null) return awayDetail(instance.state, instance.unreachable.last_seen, now);
   if (instance.interrupted)
     return `interrupted while ${(PENDING[instance.pending ?? ''] ?? 'moved').replace(/ now$/, '')}`;
   if (instance.pending !== null) return PENDING[instance.pending] ?? `${instance.pending} under way`;
@@ -59,6 +60,12 @@ export function headlineDetail(instance: HeadlineFields, now: number): string {
   }
   if (instance.state === 'active') return `for ${lengthInWords(seconds)}`;
   return `${instance.state} ${agoInWords(seconds)}`;
+}
+
+function awayDetail(state: State, lastSeen: number | null, now: number): string {
+  const kept = state === 'active' ? '' : `${state}, `;
+  if (lastSeen === null) return `${kept}its host is away`;
+  return `${kept}its host has been away for ${lengthInWords(Math.max(0, now - lastSeen))}`;
 }
 
 /** What each fault means, with the ways out. */

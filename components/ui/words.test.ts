@@ -56,7 +56,8 @@ test('sizes, measured times and moments have their usual forms', () => {
 });
 
 test('every state and every fault has a headline with its time or reason', () => {
-  const row = { fault_reason: null, state_since: 1000, warm_since: null, pending: null, interrupted: false };
+  const still = { warm_since: null, pending: null, interrupted: false, unreachable: null };
+  const row = { fault_reason: null, state_since: 1000, ...still };
   const headlines = STATES.map((state) => {
     const instance = { ...row, state, fault: null };
     return `${headlineWord(instance)} · ${headlineDetail(instance, 1000 + 3 * 86_400)}`;
@@ -74,6 +75,10 @@ test('every state and every fault has a headline with its time or reason', () =>
   expect(headlineDetail({ ...row, state: 'frozen', fault: null, pending: 'resume' }, 2000)).toBe('waking now');
   const warm = { ...row, state: 'active', fault: null, warm_since: 4000 } as const;
   expect(`${headlineWord(warm)} · ${headlineDetail(warm, 4130)}`).toBe('Awake · warm, paused for 2 minutes');
+  const away = { ...warm, unreachable: { last_seen: 4000, recovery_point: null } };
+  expect(`${headlineWord(away)} · ${headlineDetail(away, 4130)}`).toBe('Awake · its host has been away for 2 minutes');
+  const asleep = { ...away, state: 'suspended', unreachable: { last_seen: null, recovery_point: null } } as const;
+  expect(`${headlineWord(asleep)} · ${headlineDetail(asleep, 4130)}`).toBe('Asleep · suspended, its host is away');
 });
 
 test('the last move is one sentence: who, from where, why, and how long it took', () => {

@@ -42,4 +42,9 @@ export const STEPS: readonly (() => readonly string[])[] = [
       (name) => `ALTER TABLE hosts ADD COLUMN IF NOT EXISTS ${name} bigint NOT NULL DEFAULT 0`,
     ),
   ],
+  // What a host has.
+  () => [
+    `CREATE INDEX IF NOT EXISTS instances_by_host_updated ON instances (owner_host, updated)
+      WHERE owner_host IS NOT NULL AND tombstone = 0`,
+  ],
 ];

@@ -89,6 +89,9 @@ export const instances = sqliteTable(
     index('instances_by_fault_created').on(table.fault, table.created).where(sql`fault is not null and tombstone = 0`),
     index('instances_by_fault_name').on(table.fault, table.nameKey).where(sql`fault is not null and tombstone = 0`),
     index('instances_by_fault_bytes').on(table.fault, table.bytesKey).where(sql`fault is not null and tombstone = 0`),
+    index('instances_by_host_updated')
+      .on(table.ownerHost, table.updated)
+      .where(sql`owner_host is not null and tombstone = 0`),
     uniqueIndex('instances_name_taken').on(table.tenant, table.name).where(sql`name is not null and tombstone = 0`),
     // All that a count by kind of move needs is in it; `pending` is null in all of it, and has to be there for the
     // index to be enough.

@@ -189,7 +189,8 @@ export interface Calls {
   /**
    * Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or
    * activity, `idle_over` and `idle_under` the seconds since then, `due_since` and `due_until` their next automatic
-   * move; `pending` asks for those with an operation under way. Looking wakes nothing.
+   * move; `pending` asks for those with an operation under way, `host` for those that a server has awake or on its
+   * disk. Looking wakes nothing.
    */
   listInstances(query?: ListQuery, options?: CallOptions): Pages<Instance>;
   /** Creates an instance. It has no process and no file until its first resume or call. */

@@ -704,6 +704,10 @@ export type Host = {
     memory_bytes: number | null;
   } | null;
   labels: Record<string, string>;
+  /** Those that it has awake or on its disk; 10001: more than 10 000 */
+  sandboxes: number;
+  /** Those of them that are active; 10001: more than 10 000 */
+  awake: number;
   /** Nothing new is placed on it */
   draining: boolean;
   /** A server holds the name, or has ended without handing it back */
@@ -786,6 +790,16 @@ export type Imported = {
   upload: 'none' | 'queued' | 'running';
   host: string | null;
   term: number | null;
+  /**
+   * Not null while `host` does not answer: the state is the one that the sandbox had there, and only that host has what
+   * is newest
+   */
+  unreachable: {
+    /** When that host renewed its lease last */
+    last_seen: number | null;
+    /** How far the object store has the sandbox; null: it has nothing of it */
+    recovery_point: number | null;
+  } | null;
   imported: BundleOrigin;
 };
 
@@ -864,6 +878,16 @@ export type Instance = {
   upload: 'none' | 'queued' | 'running';
   host: string | null;
   term: number | null;
+  /**
+   * Not null while `host` does not answer: the state is the one that the sandbox had there, and only that host has what
+   * is newest
+   */
+  unreachable: {
+    /** When that host renewed its lease last */
+    last_seen: number | null;
+    /** How far the object store has the sandbox; null: it has nothing of it */
+    recovery_point: number | null;
+  } | null;
 };
 
 export type InstanceEventsQuery = {
@@ -1060,6 +1084,7 @@ export type JobFilter = {
   fault?: 'error' | 'unknown' | 'corrupt' | 'missing' | undefined;
   name?: string | undefined;
   label?: string | undefined;
+  host?: string | undefined;
   since?: number | undefined;
   until?: number | undefined;
   pending?: 'any' | 'stuck' | undefined;
@@ -1185,6 +1210,7 @@ export type ListQuery = {
   fault?: 'error' | 'unknown' | 'corrupt' | 'missing' | undefined;
   name?: string | undefined;
   label?: string | undefined;
+  host?: string | undefined;
   since?: number | string | undefined;
   until?: number | string | undefined;
   pending?: 'any' | 'stuck' | undefined;

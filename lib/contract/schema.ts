@@ -118,6 +118,18 @@ export const instanceSchema = z
     host: z.string().nullable(),
     /** Of that host: it grows with each change of owner and each restored registry. */
     term: z.int().min(0).nullable(),
+    unreachable: z
+      .object({
+        last_seen: epochSchema.nullable().meta({ description: 'When that host renewed its lease last' }),
+        recovery_point: epochSchema
+          .nullable()
+          .meta({ description: 'How far the object store has the sandbox; null: it has nothing of it' }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'Not null while `host` does not answer: the state is the one that the sandbox had there, and only that host has what is newest',
+      }),
   })
   .meta({ id: 'Instance' });
 /** As operations answer it. The client's type has a plain text for the id. */

@@ -33,3 +33,9 @@ export function stuckInWords({ pending, pending_since, interrupted }: StuckField
     ? `${begun}, and nobody carries it out any more.`
     : `${begun}, and still under way. A restart of the server would settle it.`;
 }
+
+/** Why nothing can be done to a sandbox whose host is away; null: it can be reached. */
+export function whyAway({ host, unreachable }: { host: string | null; unreachable: object | null }): string | null {
+  if (unreachable === null) return null;
+  return `Its host, ${host}, is away: it can be reached again once that host is started, with its disk.`;
+}

@@ -7,11 +7,12 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { run } from '../backup/testing/server-content.ts';
 import type { HostAnswer } from '../contract/schema/hosts.ts';
-import type { Instance } from '../contract/schema.ts';
+import type { Changes, Instance, Plan } from '../contract/schema.ts';
 import { connect } from '../registry/postgres/connect.ts';
 import { administer, newDatabase } from '../registry/testing/postgres-driver.ts';
 import { HAS_POSTGRES } from '../registry/testing/postgres-server.ts';
 import { caller } from '../testing/call.ts';
+import { TEST_KEY } from '../testing/key.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 
 const DATABASE = 'several_servers';
@@ -102,6 +103,37 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
   };
   const shown = async (server: ServerProcess, id: string) =>
     (await server.call<Instance>('GET', `/api/instances/${id}`)).json;
+
+  /** The rows that pages are sent as they change. */
+  function followChanges(server: ServerProcess) {
+    const left = new AbortController();
+    const rows = new Map<string, Instance>();
+    const reading = (async () => {
+      const answer = await fetch(`${server.url}/api/events/stream?with=changes`, {
+        headers: { authorization: `Bearer ${TEST_KEY}` },
+        signal: left.signal,
+      });
+      let text = '';
+      for await (const piece of answer.body ?? []) {
+        text += Buffer.from(piece).toString();
+        const events = text.split('\n\n');
+        text = events.pop() ?? '';
+        for (const event of events) {
+          const data = /^data: (.*)$/m.exec(event)?.[1];
+          if (!event.includes('event: changes') || data === undefined) continue;
+          for (const row of (JSON.parse(data) as Changes).rows) rows.set(row.id, row);
+        }
+      }
+    })().catch(() => undefined);
+    const leave = async () => {
+      left.abort();
+      await reading;
+    };
+    return { rowOf: (id: string) => rows.get(id), leave };
+  }
+
+  const listed = async (server: ServerProcess, id: string) =>
+    (await server.call<Instance[]>('GET', '/api/instances')).json.find((it) => it.id === id);
 
   /** Rows of the registry's instances: id, and the host that has it. */
   async function owners(): Promise<Record<string, string | null>> {
@@ -235,6 +267,7 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
       (await two.call<HostAnswer[]>('GET', '/api/hosts')).json.find(({ name }) => name === 'one')?.renewals;
     // The first renewal was seen before the second one.
     await expect.poll(renewals, WAIT).toBeGreaterThan(1);
+    const stream = followChanges(two);
     await one.end('SIGKILL');
 
     // At once: nobody has it.
@@ -248,8 +281,21 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
       expect(json.last_seen).toBeGreaterThan(Date.now() / 1000 - 600);
       expect(json.recovery_point === null).toBe(id !== 'older');
       expect(json.detail).toContain('is on the host "one", which does not answer');
-      expect(await shown(two, id)).toMatchObject({ id, state: id === 'asleep' ? 'suspended' : 'active' });
+      // Its row is as it was, and says where it is and since when nobody reaches it.
+      const { last_seen, recovery_point } = json;
+      const away = { host: 'one', next: null, unreachable: { last_seen, recovery_point } };
+      expect(await shown(two, id)).toMatchObject({ id, state: id === 'asleep' ? 'suspended' : 'active', ...away });
+      expect(await listed(two, id)).toMatchObject(away);
+      const planned = await two.call<Plan>('GET', `/api/instances/${id}/plan?to=frozen`);
+      expect(planned.json.refusal).toContain('Its host, one, is away');
     }
+    // Pages that are open learn it without a line.
+    await expect.poll(() => stream.rowOf('asleep')?.unreachable ?? null, WAIT).not.toBeNull();
+    for (const host of ['one', 'two']) {
+      const ids = (await two.call<Instance[]>('GET', `/api/instances?host=${host}`)).json.map(({ id }) => id);
+      expect(ids.sort()).toEqual(host === 'one' ? ['asleep', 'awake', 'older'] : ['frozen', 'own']);
+    }
+    for (const id of ['frozen', 'own']) expect(await shown(two, id)).toMatchObject({ host: 'two', unreachable: null });
     expect(await owners()).toEqual({ ...here, frozen: 'two' });
     expect(await output(two, 'own', 'cat kept')).toBe('own');
     const dead = async () =>
@@ -268,6 +314,12 @@ describe.skipIf(!HAS_POSTGRES)('several servers on one registry', () => {
       .toMatchObject({ code: CUT_OFF[1], host: 'one' });
     expect(await owners()).toEqual({ ...here, frozen: 'two' });
     expect((await dead()).flat()).not.toContain(true);
+    await expect.poll(() => stream.rowOf('asleep')?.unreachable, WAIT).toBeNull();
+    await stream.leave();
+    for (const id of ['awake', 'asleep', 'older', 'own']) {
+      for (const server of [again, two])
+        expect(await listed(server, id)).toMatchObject({ host: id === 'own' ? 'two' : 'one', unreachable: null });
+    }
     expect((await again.call<{ ok: boolean }>('GET', '/api/events/verify')).json).toMatchObject({ ok: true });
   });
 

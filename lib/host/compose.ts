@@ -122,7 +122,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const unlogged = createSandboxes({
     ...{ cpuGroups, config, clock, log, registry, host },
     ...{ pool, readers, drawers },
-    ...{ store: store.sandboxes, replica: store.replica, moments: store.moments, elsewhere: as.elsewhere },
+    ...{ store: store.sandboxes, replica: store.replica, moments: store.moments },
+    ...{ elsewhere: as.elsewhere, unreachable: as.unreachable },
     failpoint,
     registryIsWhole,
   });
@@ -200,7 +201,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     registry,
     runs,
     seeding,
-    sandboxes,
+    ...{ sandboxes, hosts: as.watch },
     serializer: createInstanceSerializer({ registry, sandboxes, clock }),
     countWarm: (tenants) => warmCount({ registry, sandboxes }, tenants),
   });

@@ -16,7 +16,7 @@ import { admitAlone, admitBeside } from '../hosts/admission.ts';
 import { fenceByLease } from '../hosts/host-fence.ts';
 import { HostLease } from '../hosts/host-lease.ts';
 import { HostWatch } from '../hosts/host-watch.ts';
-import { KnownPlaces, refusedElsewhere } from '../hosts/sandbox-places.ts';
+import { KnownPlaces, refusedElsewhere, unreachableRow } from '../hosts/sandbox-places.ts';
 import type { SandboxPlaces } from '../hosts/whereabouts.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -24,6 +24,7 @@ import { registryOfHost } from '../registry/registry-of-host.ts';
 import type { HostIdentity, InstanceRow } from '../registry/types.ts';
 import { withAnswers } from '../registry/with-answers.ts';
 import type { ShippedRegistry } from '../replication/shipped-registry.ts';
+import type { Engine } from '../sandboxes/engine.ts';
 import { withCurrentPlans } from '../workbooks/current-plans.ts';
 import type { SourceParser } from '../workbooks/source-parser.ts';
 import { WorkerHold } from '../workers/worker-hold.ts';
@@ -48,6 +49,8 @@ interface OpenedAsHost {
   places: SandboxPlaces;
   /** The refusal of a sandbox that is another host's. */
   elsewhere: (row: InstanceRow) => WinterdockError;
+  /** What is known of a sandbox whose host does not answer. */
+  unreachable: Engine['unreachable'];
   /** Stops the workers that have it while this host may not act. */
   hold: WorkerHold;
   /** Says in the registry what this host is. To be called before it does anything. */
@@ -109,8 +112,9 @@ export async function openAsHost(
   const row = (id: InstanceId) => registry.instances.get(id);
   const places = new KnownPlaces({ self: host, watch, row, isAwakeHere });
   const elsewhere = (row: InstanceRow) => refusedElsewhere(places, row);
+  const unreachable = (row: InstanceRow) => unreachableRow(places, row);
   const hopSigner = watch === null ? null : signer;
-  const seen = { watch, places, hopSigner, elsewhere };
+  const seen = { watch, places, hopSigner, elsewhere, unreachable };
   const made = { registry, keeper, registryTimes, host, ...seen, hold: new WorkerHold() };
   if (publicKey === null) {
     const details = { ...said, leaseMs: null, token: null, publicKey };

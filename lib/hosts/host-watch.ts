@@ -25,6 +25,7 @@ export class HostWatch {
   readonly #stopped = new AbortController();
   #seen: ReadonlyMap<string, SeenHost> = new Map();
   #looking: Promise<void> | null = null;
+  readonly #listeners = new Set<(host: string) => void>();
 
   constructor(parts: HostWatchParts) {
     this.#parts = parts;
@@ -33,6 +34,12 @@ export class HostWatch {
   /** The host of this name as it was seen last; null: there is none. */
   get(name: string): SeenHost | null {
     return this.#seen.get(name) ?? null;
+  }
+
+  /** Calls back with a host that can be reached no more, or again. Returns the unsubscriber. */
+  onReachChange(listener: (host: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** All of them, by name. */
@@ -81,6 +88,8 @@ export class HostWatch {
       const was = before.get(name)?.verdict;
       if (verdict === 'dead' && was !== 'dead') log.warn({ host: name }, 'a host is dead: it does not renew its lease');
       if (verdict !== 'dead' && was === 'dead') log.info({ host: name }, 'a host that was dead is back');
+      if (was !== undefined && (verdict === 'held') !== (was === 'held'))
+        for (const listener of this.#listeners) listener(name);
     }
   }
 }

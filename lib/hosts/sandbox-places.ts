@@ -77,8 +77,14 @@ function unreachableOn(host: string, { stored }: Row, seen: SeenHost | null): Un
   };
 }
 
+/** What is known of the sandbox of a row whose host does not answer; null: it is here, or its host lives. */
+export function unreachableRow(places: Pick<KnownPlaces, 'whereIsRow'>, row: Row): UnreachableSandbox | null {
+  const where = places.whereIsRow(row);
+  return 'unreachable' in where ? where.unreachable : null;
+}
+
 /** The refusal of a sandbox that is another host's, from a row that was read just now. */
 export function refusedElsewhere(places: Pick<KnownPlaces, 'whereIsRow'>, row: Row): WinterdockError {
-  const where = places.whereIsRow(row);
-  return where.here || !('unreachable' in where) ? onAnotherHost(row) : unreachable(row.id, where.unreachable);
+  const away = unreachableRow(places, row);
+  return away === null ? onAnotherHost(row) : unreachable(row.id, away);
 }

@@ -29,6 +29,7 @@ function feedOf(dropped = 0, last = 100) {
   ledgerFeed.onLedgerAppend = counted(ledgerFeed.onLedgerAppend.bind(ledgerFeed));
   ledgerFeed.onJobChange = counted(ledgerFeed.onJobChange.bind(ledgerFeed));
   let started: ((started: StartProgress) => void) | undefined;
+  let hostChanged: ((host: string) => void) | undefined;
   let operated: ((id: InstanceId) => void) | undefined;
   let ran: ((run: RunRow) => void) | undefined;
   const read: string[] = [];
@@ -45,6 +46,10 @@ function feedOf(dropped = 0, last = 100) {
         async get(id) {
           read.push(id);
           return { id, tenant: id.split('-')[0] } as InstanceRow;
+        },
+        async list({ host }) {
+          const names = host === 'one' ? ['acme-7', 'globex-7'] : [];
+          return { rows: names.map((id) => ({ id, tenant: id.split('-')[0] }) as InstanceRow), next: null };
         },
         countsByState: async () => counts,
         countsByFault: async () => faults,
@@ -85,6 +90,14 @@ function feedOf(dropped = 0, last = 100) {
         };
       },
     },
+    hosts: {
+      onReachChange(listener) {
+        hostChanged = listener;
+        return () => {
+          hostChanged = undefined;
+        };
+      },
+    },
     serializer: {
       serialize: async (row) => row as unknown as Instance,
       serializeAll: async (rows) => rows as unknown as Instance[],
@@ -100,7 +113,8 @@ function feedOf(dropped = 0, last = 100) {
         return { seq, type: 'instance.changed', instance: id, tenant: id.split('-')[0] } as LedgerLine;
       }),
     );
-  const isListening = () => listening > 0 || [started, operated, ran].some((listener) => listener !== undefined);
+  const isListening = () =>
+    listening > 0 || [started, operated, ran, hostChanged].some((listener) => listener !== undefined);
   return {
     feed,
     read,
@@ -109,6 +123,7 @@ function feedOf(dropped = 0, last = 100) {
     move: (id: string) => ledgerFeed.emitJobChange(id),
     start: (far: StartProgress) => started?.(far),
     operate: (id: InstanceId) => operated?.(id),
+    changeHost: (host: string) => hostChanged?.(host),
     run: (id: string, terminal: string | null = null) => ran?.({ instance: id, terminal } as RunRow),
   };
 }
@@ -140,6 +155,20 @@ test('a verb that begins or ends is told without a line, as the row alone, to wh
   expect(theirs[0]).toMatchObject({ rows: [{ id: 'acme-1' }], tenants: [], jobs: [], more: false });
   operate('acme-1' as InstanceId);
   await vi.waitFor(() => expect(theirs.length).toBe(2), { timeout: 240_000 });
+  expect(others).toEqual([]);
+});
+
+test('what a host has is told when that goes away or comes back, to each what is theirs', async () => {
+  const { feed, changeHost } = feedOf();
+  const theirs: Changes[] = [];
+  const others: Changes[] = [];
+  feed.join(['acme'], (piece) => theirs.push(parsed(piece)));
+  feed.join(['initech'], (piece) => others.push(parsed(piece)));
+  changeHost('one');
+  changeHost('two');
+  await vi.waitFor(() => expect(theirs).toHaveLength(1), { timeout: 240_000 });
+  expect(theirs[0]?.rows.map(({ id }) => id)).toEqual(['acme-7']);
+  expect(theirs[0]?.tenants.map(({ tenant }) => tenant)).toEqual(['acme']);
   expect(others).toEqual([]);
 });
 

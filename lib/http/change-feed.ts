@@ -8,6 +8,7 @@ import type { ActorDirectory } from '../auth/actor-directory.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Changes } from '../contract/schema.ts';
 import type { Seeding, StartProgress } from '../copies/seeding.ts';
+import type { HostWatch } from '../hosts/host-watch.ts';
 import type { EventHub } from '../ledger/event-hub.ts';
 import { type InstanceSerializer, jobOf } from '../operations/serializer.ts';
 import type { CommitEvents } from '../registry/commit-events.ts';
@@ -58,7 +59,7 @@ export function createChangeFeed(parts: {
   events: Pick<EventHub, 'failed'>;
   registry: {
     commitEvents: CommitEvents;
-    instances: Pick<Registry['instances'], 'get' | 'countsByState' | 'countsByFault'>;
+    instances: Pick<Registry['instances'], 'get' | 'list' | 'countsByState' | 'countsByFault'>;
     ledger: Pick<Registry['ledger'], 'lastSeq' | 'after'>;
     jobs: Pick<Registry['jobs'], 'get'>;
   };
@@ -66,12 +67,15 @@ export function createChangeFeed(parts: {
   seeding: Pick<Seeding, 'onProgress'>;
   runs: Pick<Runs, 'onChange'>;
   sandboxes: Pick<Sandboxes, 'onOperationChange'>;
+  /** Null where nobody else uses the registry. */
+  hosts: Pick<HostWatch, 'onReachChange'> | null;
   serializer: InstanceSerializer;
   /** How many sandboxes of these tenants (null: all) are warm. */
   countWarm: (tenants: Scope) => Promise<number>;
   everyMs?: number;
 }): ChangeFeed {
-  const { actors, events, registry, runs, seeding, sandboxes, serializer, countWarm, everyMs = EVERY_MS } = parts;
+  const { actors, events, registry, runs, seeding, sandboxes, hosts, serializer, countWarm } = parts;
+  const { everyMs = EVERY_MS } = parts;
   const groups = new Map<string, Group>();
   let leaves: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -156,6 +160,20 @@ export function createChangeFeed(parts: {
     }
     if (waits()) plan();
   };
+  /** What a host has can be reached no more, or again: no line says so. */
+  const hostChanged = async (host: string) => {
+    const { rows: its } = await registry.instances.list({
+      host,
+      sort: 'updated',
+      reverse: false,
+      limit: MOST_ROWS + 1,
+    });
+    for (const { id, tenant } of its) {
+      rows.add(id);
+      tenants.add(tenant);
+    }
+    if (waits()) plan();
+  };
   const listen = () => [
     registry.commitEvents.onLedgerAppend(({ lines }) =>
       collect(lines.map((line) => ({ ...line, request_id: line.requestId }))),
@@ -175,6 +193,7 @@ export function createChangeFeed(parts: {
       if (terminal === null) ran.add(instance);
       plan();
     }),
+    ...(hosts === null ? [] : [hosts.onReachChange((host) => void hostChanged(host).catch(events.failed))]),
     seeding.onProgress((started) => {
       starts.set(started.requestId, started);
       plan();

@@ -6,6 +6,9 @@ import type { HostWatch } from '../hosts/host-watch.ts';
 import type { HostRecord } from '../registry/hosts.ts';
 import type { Registry } from '../registry/registry.ts';
 
+/** Sandboxes of a host that are counted. */
+const COUNT_CAP = 10_000;
+
 export interface HostOperations {
   /** By name. */
   listHosts(caller: Caller): Promise<HostAnswer[]>;
@@ -13,14 +16,21 @@ export interface HostOperations {
 }
 
 export function hostOperations(parts: {
-  registry: Pick<Registry, 'hosts'>;
+  registry: Pick<Registry, 'hosts' | 'instances'>;
   config: { hostName: string };
   watch: Pick<HostWatch, 'get'> | null;
 }): HostOperations {
-  const { hosts } = parts.registry;
-  const shown = (row: HostRecord): HostAnswer => hostOf(row, row.name === parts.config.hostName, parts.watch);
+  const { hosts, instances } = parts.registry;
+  const shown = async (row: HostRecord): Promise<HostAnswer> => {
+    const { name } = row;
+    const counted = {
+      sandboxes: await instances.count({ host: name }, COUNT_CAP),
+      awake: await instances.count({ host: name, state: 'active' }, COUNT_CAP),
+    };
+    return { ...hostOf(row, name === parts.config.hostName, parts.watch), ...counted };
+  };
   return {
-    listHosts: async () => (await hosts.list()).map(shown),
+    listHosts: async () => Promise.all((await hosts.list()).map(shown)),
     async getHost(_caller, name) {
       const row = (await hosts.list()).find((one) => one.name === name);
       if (row === undefined) throw new WinterdockError('not_found', `There is no host "${name}".`);
@@ -29,7 +39,11 @@ export function hostOperations(parts: {
   };
 }
 
-function hostOf(row: HostRecord, self: boolean, watch: Pick<HostWatch, 'get'> | null): HostAnswer {
+function hostOf(
+  row: HostRecord,
+  self: boolean,
+  watch: Pick<HostWatch, 'get'> | null,
+): Omit<HostAnswer, 'sandboxes' | 'awake'> {
   const { name, term, sinceMs, url, version, capacity, labels, isDraining, renewals, renewedMs } = row;
   return {
     name,

@@ -19,7 +19,7 @@ interface FilterContext {
 export function listFilterOf(query: JobFilter, { tenants, now, warmIds }: FilterContext): ListFilter | null {
   const where = thermalFilter(query, warmIds);
   if (where === null) return null;
-  const { tenant, fault, name, label, pending, due_since: dueSince, due_until: dueUntil, q } = query;
+  const { tenant, fault, name, label, host, pending, due_since: dueSince, due_until: dueUntil, q } = query;
   const { since, until } = activeWithin(query, now);
   return {
     ...where,
@@ -28,6 +28,7 @@ export function listFilterOf(query: JobFilter, { tenants, now, warmIds }: Filter
     ...(fault === undefined ? {} : { fault }),
     ...(name === undefined ? {} : { name }),
     ...(label === undefined ? {} : { label: labelFilter(label) }),
+    ...(host === undefined ? {} : { host }),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
     ...(pending === undefined ? {} : { pending: pending === 'stuck' ? { until: stuckSince(now) } : {} }),

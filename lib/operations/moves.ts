@@ -12,6 +12,7 @@ import type {
   RunPlanInput,
   VerbInput,
 } from '../contract/schema.ts';
+import { whyAway } from '../contract/trouble-words.ts';
 import type { Metrics } from '../health/metrics.ts';
 import { LOSSES, lossesOf } from '../lifecycle/job-verbs.ts';
 import { hopRefusal, plan } from '../lifecycle/plan.ts';
@@ -92,7 +93,7 @@ export function moveOperations(parts: {
       const row = await requireInstance(parts, id);
       const hops = plan(row.state, to, row);
       const losses = lossesOf({ state: row.state, inMemory: row.vfsPath === MEMORY }, hops ?? []);
-      const { calls, attached } = sandboxes.live(row);
+      const { calls, attached, unreachable } = sandboxes.live(row);
       return {
         id,
         from: row.state,
@@ -102,7 +103,7 @@ export function moveOperations(parts: {
         calls,
         attached,
         tmp: losses.includes('tmp') ? await tmpOf(sandboxes, id) : null,
-        refusal: refusalOf(row, to, hops),
+        refusal: whyAway({ host: row.ownerHost, unreachable }) ?? refusalOf(row, to, hops),
       };
     },
 

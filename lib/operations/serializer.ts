@@ -52,7 +52,10 @@ function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy
     idleToSuspendSeconds: row.idleToSuspendSeconds ?? thresholds.idleToSuspendSeconds,
     idleToFreezeSeconds: row.idleToFreezeSeconds ?? thresholds.idleToFreezeSeconds,
   };
-  const interrupted = row.pending !== null && !live.isLocked && now >= row.pending.startedMs / 1000 + STUCK_SECONDS;
+  const { unreachable } = live;
+  // What another host carries out is its own to settle.
+  const isUnattended = row.pending !== null && !live.isLocked && live.isHere;
+  const interrupted = isUnattended && now >= (row.pending?.startedMs ?? 0) / 1000 + STUCK_SECONDS;
   const next = nextMove(
     {
       state: row.state,
@@ -61,8 +64,8 @@ function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy
       keepHot: row.keepHot,
       holdUntil: row.holdUntil,
       ephemeral: row.ephemeral,
-      // An interrupted operation keeps the ladder away as well.
-      blocked: isBlocking(row.fault) || interrupted,
+      // An interrupted operation keeps the ladder away as well, and so does a host that is away.
+      blocked: isBlocking(row.fault) || interrupted || unreachable !== null,
       attached: live.attached + live.calls,
     },
     policy,
@@ -107,12 +110,18 @@ function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy
     upload: live.upload,
     host: row.ownerHost,
     term: row.ownerTerm,
+    unreachable:
+      unreachable === null
+        ? null
+        : { last_seen: secondsOf(unreachable.lastSeenMs), recovery_point: secondsOf(unreachable.recoveryPointMs) },
   };
 }
 
+const secondsOf = (ms: number | null) => (ms === null ? null : Math.floor(ms / 1000));
+
 function recoveryPointOf({ atMs, behindMs, as }: ReplicaStatus): Instance['recovery_point'] {
   return {
-    at: atMs === null ? null : Math.floor(atMs / 1000),
+    at: secondsOf(atMs),
     behind_s: behindMs === null ? null : behindMs / 1000,
     as,
   };

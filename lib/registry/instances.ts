@@ -109,6 +109,8 @@ export interface ListFilter {
   fault?: Fault;
   name?: string;
   label?: { key: string; value: string };
+  /** The host that has it awake, moves it, or has its newest bytes. A deleted one is no host's. */
+  host?: string;
   /** Epoch seconds, inclusive, of the last state change or activity. */
   since?: number;
   until?: number;

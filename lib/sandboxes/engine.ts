@@ -19,7 +19,7 @@ import type { CpuGroups } from '../workers/cpu-groups.ts';
 import type { Claim, InstancePool, InstanceProcess } from '../workers/protocol/instance.ts';
 import type { Failpoint } from './recovery/failpoints.ts';
 import type { Runtimes, SandboxRuntime } from './runtimes.ts';
-import type { AuditContext } from './sandboxes.ts';
+import type { AuditContext, UnreachableFacts } from './sandboxes.ts';
 
 export const MEMORY = ':memory:';
 
@@ -121,6 +121,8 @@ export interface Engine {
   readonly registryIsWhole: () => boolean;
   /** The refusal of a sandbox that is another host's, from a row that was read just now. */
   readonly elsewhere: (row: InstanceRow) => WinterdockError;
+  /** What is known of a sandbox whose host does not answer; null: it can be reached, or is here. Asks nobody. */
+  readonly unreachable: (row: InstanceRow) => UnreachableFacts | null;
   readonly admission: Admission;
   readonly cpuBudget: CpuBudget;
   /** Control groups for what gives way; null where there are none: then priorities share the processors. */

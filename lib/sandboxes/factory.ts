@@ -27,7 +27,7 @@ import { correctFutureActivity } from './clock-jumps.ts';
 import { callWorkbook } from './component-calls.ts';
 import { ComponentRecords } from './component-records.ts';
 import { ComponentRequests } from './component-requests.ts';
-import { type Engine, livePath, now, onAnotherHost, requireOwnInstance } from './engine.ts';
+import { type Engine, isOwn, livePath, now, onAnotherHost, requireOwnInstance } from './engine.ts';
 import { copyQueue } from './files/copy-queue.ts';
 import { PREFETCH_SECONDS, type PrefetchDeadlines, prefetch } from './files/prefetch.ts';
 import { copyRaw } from './files/raw-copy.ts';
@@ -78,6 +78,8 @@ export interface SandboxesOptions {
   moments?: MomentSource | null;
   /** The refusal of a sandbox that is another host's. Default: it names that one. */
   elsewhere?: (row: InstanceRow) => WinterdockError;
+  /** What is known of a sandbox whose host does not answer. Default: each one's host answers. */
+  unreachable?: Engine['unreachable'];
   /** Called at each failpoint, for fault injection. */
   failpoint?: (step: Failpoint) => void;
   /** Whether the registry is the one that was signed; default: yes. */
@@ -129,6 +131,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       return below;
     },
     elsewhere: options.elsewhere ?? onAnotherHost,
+    unreachable: options.unreachable ?? (() => null),
     roomMutex: new Mutex(),
     failpoint: options.failpoint ?? (() => {}),
     registryIsWhole: options.registryIsWhole ?? (() => true),
@@ -251,6 +254,8 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     detach: (id, attachment) => attachments.release(id, attachment, now(engine)),
     live: (row) => ({
       ...statusOf(runtimes.peek(row.id), row),
+      isHere: isOwn(engine, row),
+      unreachable: engine.unreachable(row),
       upload: below?.uploadOf(row) ?? 'none',
       replica: tellReplica(engine, row.id, (replica) => replica.describe(row)) ?? NOT_REPLICATED,
     }),
@@ -350,7 +355,9 @@ const NOT_REPLICATED: ReplicaStatus = {
   ...{ atMs: null, behindMs: null, as: 'none' },
 };
 
-function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): Omit<LiveStatus, 'upload' | 'replica'> {
+type OfRuntime = Omit<LiveStatus, 'upload' | 'replica' | 'isHere' | 'unreachable'>;
+
+function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): OfRuntime {
   const warmSince = row.state === 'active' ? (runtime?.warmSince ?? null) : null;
   return {
     thermal: row.state !== 'active' ? 'cold' : warmSince === null ? 'hot' : 'warm',

@@ -54,6 +54,14 @@ export interface WakeReport {
   from: State | null;
 }
 
+/** A sandbox that is on a host which does not answer. */
+export interface UnreachableFacts {
+  /** Epoch milliseconds of that host's last renewal by its own clock; null: it never renewed. */
+  readonly lastSeenMs: number | null;
+  /** Epoch milliseconds up to which the store has it; null: the store has nothing of it. */
+  readonly recoveryPointMs: number | null;
+}
+
 /** Facts about one sandbox that are in memory alone. */
 export interface LiveStatus {
   thermal: Thermal;
@@ -70,6 +78,10 @@ export interface LiveStatus {
   pending: string | null;
   /** Whether a verb holds the lock of the sandbox in this process. An intent without that lock was interrupted. */
   isLocked: boolean;
+  /** Whether it is this host's, or nobody's. Of another host's nothing is in the memory of this one. */
+  isHere: boolean;
+  /** Null unless its host does not answer. */
+  unreachable: UnreachableFacts | null;
   /** Whether its file is to go to the store. */
   upload: 'none' | 'queued' | 'running';
   /** What is promised of its replica, and how far that is. */

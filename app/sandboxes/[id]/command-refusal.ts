@@ -7,7 +7,7 @@ import { whyUnusable } from './use-refusals.ts';
 /** A sentence for a disabled button, or null. */
 export function whyNoCommands(
   caller: Rights,
-  instance: Pick<Instance, 'tenant' | 'policy' | 'state' | 'fault'>,
+  instance: Pick<Instance, 'tenant' | 'policy' | 'state' | 'fault' | 'host' | 'unreachable'>,
 ): string | null {
   const { tenant, policy } = instance;
   const reason = whyNot(caller, 'exec', { tenant }) ?? whyUnusable('command', instance);

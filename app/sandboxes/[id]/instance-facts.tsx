@@ -33,12 +33,15 @@ export function InstanceFacts({
   pauseAfter,
   suspendAfter,
   freezeAfter,
+  isAmongSeveral,
 }: {
   instance: Instance;
   rendered: number;
   pauseAfter: string;
   suspendAfter: string;
   freezeAfter: string;
+  /** Whether other servers use the registry too. */
+  isAmongSeveral: boolean;
 }) {
   const own = (value: number | null) => (value === null ? 'as for its tenant' : 'set for it');
   const { lineage } = instance;
@@ -58,6 +61,7 @@ export function InstanceFacts({
             <span className="text-small text-ink-3">{UPLOAD_WORDS[instance.upload]}</span>
           </Entry>
         )}
+        {isAmongSeveral && <Entry name="Host">{instance.host ?? 'none: any may wake it'}</Entry>}
         <Entry name="Policy">{instance.policy}</Entry>
         <Entry name="Process">{PROCESS_WORDS[instance.thermal]}</Entry>
         <Entry name="Pauses after">

@@ -45,6 +45,7 @@ const row: Instance = {
   upload: 'none',
   host: null,
   term: null,
+  unreachable: null,
 };
 
 const ADMIN = { role: 'admin', tenants: null } as const;
@@ -114,4 +115,16 @@ test('what the map forbids in one hop is offered as a plan, and only to callers 
   expect(plans({ state: 'suspended', pending: 'freeze' })).toEqual({});
   expect(plans({ state: 'suspended', fault: 'corrupt' })).toHaveProperty('delete');
   expect(plans({ state: 'suspended', fault: 'corrupt' })).not.toHaveProperty('archive');
+});
+
+test('nothing is offered to a sandbox whose host is away, by force or in steps neither, and each says which host it is', () => {
+  const unreachable = { last_seen: 1, recovery_point: null };
+  for (const state of STATES) {
+    for (const fault of [null, 'unknown'] as const) {
+      for (const offer of moveOffers({ ...row, state, fault, host: 'one', unreachable }, ADMIN)) {
+        expect(offer).toMatchObject({ force: null, hops: null });
+        expect(offer.whyNot).toMatch(/^Its host, one, is away: .+ started, with its disk\.$/);
+      }
+    }
+  }
 });

@@ -5,6 +5,7 @@
 import type { MoveOffer } from '#components/sandbox/moves.tsx';
 import { mayDo, type Rights, whyNot as whyMayNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
+import { whyAway } from '#lib/contract/trouble-words.ts';
 import { hopRefusal, plan } from '#lib/lifecycle/plan.ts';
 import { HOPS, mayReach, type State, VERB_TARGET, VERBS, type Verb, WAKE_VERBS } from '#lib/lifecycle/state-map.ts';
 import { isBlocking } from '#lib/lifecycle/words.ts';
@@ -21,6 +22,8 @@ const OPERATION: Readonly<Record<Verb, keyof Operations>> = {
 
 function reasonAgainst(verb: Verb, instance: Instance): string | null {
   const { state, fault, pending, vfs_path, interrupted } = instance;
+  const away = whyAway(instance);
+  if (away !== null) return away;
   if (interrupted) return 'An interrupted operation holds it: settle it first.';
   if (pending !== null) return `Wait a moment: ${pending} is under way.`;
   if (verb === 'suspend' && state === 'active' && vfs_path === ':memory:')
@@ -37,9 +40,14 @@ function reasonAgainst(verb: Verb, instance: Instance): string | null {
 
 /** The hops of a plan that reaches what a single move cannot; only where the state map is the obstacle. */
 function hopsFor(verb: Verb, instance: Instance, visitor: Rights): State[] | null {
-  const { state, fault, pending, vfs_path, tenant } = instance;
+  const { state, fault, pending, vfs_path, tenant, unreachable } = instance;
   const target = VERB_TARGET[verb];
-  if (pending !== null || !mayDo(visitor, 'runPlan', { tenant }) || !mayDo(visitor, OPERATION[verb], { tenant }))
+  if (
+    pending !== null ||
+    unreachable !== null ||
+    !mayDo(visitor, 'runPlan', { tenant }) ||
+    !mayDo(visitor, OPERATION[verb], { tenant })
+  )
     return null;
   if (target !== 'deleted' && (isBlocking(fault) || vfs_path === ':memory:')) return null;
   const hops = plan(state, target, instance);
@@ -53,7 +61,10 @@ export function moveOffers(instance: Instance, visitor: Rights): MoveOffer[] {
     return {
       verb,
       whyNot: against,
-      force: isBlocking(instance.fault) && WAKE_VERBS.includes(verb) ? 'Clear the fault and try once more.' : null,
+      force:
+        instance.unreachable === null && isBlocking(instance.fault) && WAKE_VERBS.includes(verb)
+          ? 'Clear the fault and try once more.'
+          : null,
       hops: against === null ? null : hopsFor(verb, instance, visitor),
     };
   });

@@ -1,6 +1,7 @@
 /** Notices of what is wrong with a sandbox: a fault, an interrupted operation, what is no longer offered. */
 import type { ReactNode } from 'react';
 import { FAULT_MEANS } from '#components/sandbox/state-words.ts';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Instance } from '#lib/contract/schema.ts';
 import { FAULT_HAPPENED, stuckInWords } from '#lib/contract/trouble-words.ts';
 import { notOffered } from '../policies.ts';
@@ -26,6 +27,38 @@ export function FaultNotice({ instance, children }: { instance: Instance; childr
       </p>
       <p className="mt-1 max-w-3xl text-ink-2">{offered ? FAULT_HAPPENED[fault] : FAULT_MEANS[fault]}</p>
       {children}
+    </Notice>
+  );
+}
+
+/** The notice of a sandbox whose host does not answer. `rendered`: the server's time in epoch seconds. */
+export function AwayNotice({ instance, rendered }: { instance: Instance; rendered: number }) {
+  const { host, unreachable } = instance;
+  if (unreachable === null) return null;
+  const { last_seen: lastSeen, recovery_point: point } = unreachable;
+  return (
+    <Notice bad>
+      <p className="font-[560] [overflow-wrap:anywhere]" id="away">
+        Its host, {host}, is away
+        {lastSeen !== null && (
+          <>
+            {' '}
+            since <RelativeTime at={lastSeen} rendered={rendered} />
+          </>
+        )}
+        .
+      </p>
+      <p className="mt-1 max-w-3xl text-ink-2">
+        It is {instance.state} there, and only that host has what is newest:{' '}
+        {point === null ? (
+          'the object store has nothing of it'
+        ) : (
+          <>
+            the object store has it as it was <RelativeTime at={point} rendered={rendered} />
+          </>
+        )}
+        . Nothing older is given in its place. Once the host is started, with its disk, all of it is back by itself.
+      </p>
     </Notice>
   );
 }

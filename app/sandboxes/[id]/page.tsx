@@ -21,7 +21,7 @@ import { SandboxHead } from './head.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
 import { LogsTab } from './logs-tab.tsx';
 import { NetworkTab } from './network-tab.tsx';
-import { FaultNotice, InterruptedNotice, NotOfferedNotice } from './notices.tsx';
+import { AwayNotice, FaultNotice, InterruptedNotice, NotOfferedNotice } from './notices.tsx';
 import { PastTab } from './past/past-tab.tsx';
 import { RepairOptions } from './repair-options.tsx';
 import { SchedulesTab } from './schedules-tab.tsx';
@@ -83,6 +83,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
         tabs={TABS.map(({ name, key }) => ({ name, href: tabAddress(id, key, first), current: key === tab }))}
       />
       <div className="tabbed">
+        <AwayNotice instance={instance} rendered={rendered} />
         <InterruptedNotice instance={instance} rendered={rendered}>
           <SettleForms instance={instance} caller={caller} />
         </InterruptedNotice>

@@ -11,6 +11,7 @@ import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
+import { hostAmongSeveral } from '#lib/hosts/needs-of-several.ts';
 import { POLICY_CHOICES } from '../policies.ts';
 import { InstanceFacts } from './instance-facts.tsx';
 import { moveOffers } from './move-offers.ts';
@@ -111,6 +112,7 @@ export async function SettingsTab({
         pauseAfter={pauseInWords(instance.hot_to_warm_s ?? thresholds.hot_to_warm_s)}
         suspendAfter={thresholdInWords(instance.idle_to_suspend_s ?? thresholds.idle_to_suspend_s)}
         freezeAfter={thresholdInWords(instance.idle_to_freeze_s ?? thresholds.idle_to_freeze_s)}
+        isAmongSeveral={hostAmongSeveral(getHost().config) !== null}
       />
       <PageSection id="delete" name="Delete" note="The one thing that cannot be undone.">
         <Delete caller={caller} instance={instance} />

@@ -4,14 +4,18 @@
  */
 import { type Rights, whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
+import { whyAway } from '#lib/contract/trouble-words.ts';
 import { isBlocking } from '#lib/lifecycle/words.ts';
 
 /** Why its file cannot be copied by `operation`. */
 export function whyNoCopy(
   caller: Rights,
   operation: 'takeSnapshot' | 'ship' | 'checkout',
-  { tenant, vfs_path, bytes, fault }: Instance,
+  instance: Instance,
 ): string | null {
+  const { tenant, vfs_path, bytes, fault } = instance;
+  const away = whyAway(instance);
+  if (away !== null) return away;
   if (vfs_path === ':memory:') return 'It lives in its process only: there is no file to copy.';
   if (fault === 'missing' || fault === 'corrupt') return `Its file is ${fault}: take a way out of that first.`;
   if (operation === 'takeSnapshot' && vfs_path === null && bytes === null) {
@@ -23,14 +27,23 @@ export function whyNoCopy(
 type Use = 'command' | 'write';
 
 /** Why it takes no command or no write, rights aside. */
-export function whyUnusable(use: Use, { fault, state }: Pick<Instance, 'fault' | 'state'>): string | null {
+export function whyUnusable(
+  use: Use,
+  instance: Pick<Instance, 'fault' | 'state' | 'host' | 'unreachable'>,
+): string | null {
+  const { fault, state } = instance;
+  const away = whyAway(instance);
+  if (away !== null) return away;
   if (isBlocking(fault)) return `Its fault stops every ${use}. The ways out of it are above.`;
   return state === 'archived' ? `It is archived, and a ${use} does not revive it: revive it first.` : null;
 }
 
 /** What a command or a write does besides: it wakes a sandbox that is not awake. Null for one that is. */
-export function wakeNote(use: Use, { state, pending }: Pick<Instance, 'state' | 'pending'>): string | null {
-  if (state === 'active' || pending === 'resume') return null;
+export function wakeNote(
+  use: Use,
+  { state, pending, unreachable }: Pick<Instance, 'state' | 'pending' | 'unreachable'>,
+): string | null {
+  if (state === 'active' || pending === 'resume' || unreachable !== null) return null;
   const doing = use === 'command' ? 'Running a command' : 'Writing';
   return state === 'created'
     ? `${doing} wakes it for the first time.`

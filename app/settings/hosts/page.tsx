@@ -1,4 +1,5 @@
 /** The hosts of the registry: which servers there are, what room each has, and whether it renews its lease. */
+import Link from 'next/link';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
@@ -15,6 +16,28 @@ export const metadata = { title: 'Hosts' };
 function Lease({ lease_ms: leaseMs }: HostAnswer) {
   if (leaseMs === null) return <span className="text-ink-3">needs none</span>;
   return <>{(leaseMs / 1000).toLocaleString('en')} s</>;
+}
+
+const counted = (n: number) => (n > 10_000 ? '10,000+' : n.toLocaleString('en'));
+
+/** What it has, as links to the list. */
+function Sandboxes({ name, sandboxes, awake }: HostAnswer) {
+  if (sandboxes === 0) return <span className="text-ink-3">none</span>;
+  const list = `/sandboxes?host=${encodeURIComponent(name)}`;
+  return (
+    <>
+      <Link href={list} prefetch={false}>
+        {counted(sandboxes)} {sandboxes === 1 ? 'sandbox' : 'sandboxes'}
+      </Link>
+      {awake > 0 && (
+        <span className="block text-small">
+          <Link href={`${list}&state=active`} prefetch={false}>
+            {counted(awake)} awake
+          </Link>
+        </span>
+      )}
+    </>
+  );
 }
 
 function Room({ capacity }: HostAnswer) {
@@ -36,6 +59,7 @@ function Hosts({ hosts, rendered }: { hosts: readonly HostAnswer[]; rendered: nu
         <tr>
           <th scope="col">Host</th>
           <th scope="col">State</th>
+          <th scope="col">Sandboxes</th>
           <th scope="col">Room</th>
           <th scope="col">Lease</th>
           <th scope="col">Begun</th>
@@ -60,6 +84,9 @@ function Hosts({ hosts, rendered }: { hosts: readonly HostAnswer[]; rendered: nu
                     last seen <RelativeTime at={host.renewed} rendered={rendered} />
                   </span>
                 )}
+              </td>
+              <td className="max-md:col-start-1">
+                <Sandboxes {...host} />
               </td>
               <td className="max-md:col-start-1">
                 <Room {...host} />

@@ -781,6 +781,10 @@ class Host(TypedDict):
     #: How many sandboxes may be awake at a time, and the memory of their processes
     capacity: Optional[HostCapacity]
     labels: Dict[str, str]
+    #: Those that it has awake or on its disk; 10001: more than 10 000
+    sandboxes: int
+    #: Those of them that are active; 10001: more than 10 000
+    awake: int
     #: Nothing new is placed on it
     draining: bool
     #: A server holds the name, or has ended without handing it back
@@ -839,6 +843,13 @@ class ImportedStored(TypedDict):
     at: int
 
 
+class ImportedUnreachable(TypedDict):
+    #: When that host renewed its lease last
+    last_seen: Optional[int]
+    #: How far the object store has the sandbox; null: it has nothing of it
+    recovery_point: Optional[int]
+
+
 class Imported(TypedDict):
     id: str
     tenant: str
@@ -879,6 +890,9 @@ class Imported(TypedDict):
     upload: Literal["none", "queued", "running"]
     host: Optional[str]
     term: Optional[int]
+    #: Not null while `host` does not answer: the state is the one that the sandbox had there, and
+    #: only that host has what is newest
+    unreachable: Optional[ImportedUnreachable]
     imported: BundleOrigin
 
 
@@ -932,6 +946,13 @@ class InstanceStored(TypedDict):
     at: int
 
 
+class InstanceUnreachable(TypedDict):
+    #: When that host renewed its lease last
+    last_seen: Optional[int]
+    #: How far the object store has the sandbox; null: it has nothing of it
+    recovery_point: Optional[int]
+
+
 class Instance(TypedDict):
     id: str
     tenant: str
@@ -972,6 +993,9 @@ class Instance(TypedDict):
     upload: Literal["none", "queued", "running"]
     host: Optional[str]
     term: Optional[int]
+    #: Not null while `host` does not answer: the state is the one that the sandbox had there, and
+    #: only that host has what is newest
+    unreachable: Optional[InstanceUnreachable]
 
 
 class InstanceEventsQuery(TypedDict, total=False):
@@ -1212,6 +1236,7 @@ class JobFilter(TypedDict, total=False):
     fault: Literal["error", "unknown", "corrupt", "missing"]
     name: str
     label: str
+    host: str
     since: int
     until: int
     pending: Literal["any", "stuck"]
@@ -1358,6 +1383,7 @@ class ListQuery(TypedDict, total=False):
     fault: Literal["error", "unknown", "corrupt", "missing"]
     name: str
     label: str
+    host: str
     since: int
     until: int
     pending: Literal["any", "stuck"]

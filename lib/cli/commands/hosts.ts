@@ -16,10 +16,15 @@ function leaseText({ held, dead, lease_ms, renewed }: HostAnswer): string {
   return `${dead ? 'dead: ' : ''}${millisecondsText(lease_ms)}, renewed ${renewed === null ? 'never' : timeText(renewed)}`;
 }
 
+/** A number that was counted up to 10 000. */
+const countText = (n: number) => (n > 10_000 ? '10000+' : String(n));
+
 const hostRow = (host: HostAnswer) => [
   host.self ? `${host.name} *` : host.name,
   String(host.term),
   host.version ?? '–',
+  countText(host.sandboxes),
+  countText(host.awake),
   host.capacity === null ? '–' : String(host.capacity.active),
   leaseText(host),
   host.url ?? '–',
@@ -38,7 +43,10 @@ export function addHostCommands(program: Command): void {
     async run({ client, print, signal }) {
       const list = await client.listHosts({ signal });
       print(list, () =>
-        table(['NAME', 'TERM', 'VERSION', 'AWAKE AT MOST', 'LEASE', 'URL', 'LABELS'], list.map(hostRow)),
+        table(
+          ['NAME', 'TERM', 'VERSION', 'SANDBOXES', 'AWAKE', 'AT MOST', 'LEASE', 'URL', 'LABELS'],
+          list.map(hostRow),
+        ),
       );
     },
   });
@@ -54,6 +62,7 @@ export function addHostCommands(program: Command): void {
           ['answers', host.self ? 'yes, it is this one' : null],
           ['term', `${host.term}, since ${timeText(host.since)}`],
           ['version', host.version],
+          ['sandboxes', `${countText(host.sandboxes)}, ${countText(host.awake)} awake`],
           ['awake at most', host.capacity === null ? null : String(host.capacity.active)],
           ['memory', host.capacity?.memory_bytes == null ? null : bytesText(host.capacity.memory_bytes)],
           ['draining', host.draining ? 'yes' : null],

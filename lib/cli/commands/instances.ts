@@ -15,8 +15,12 @@ import { combinedFilter, type FilterOptions, filterOptions } from '../typed-filt
 import { watchList } from '../watch-list.ts';
 
 /** The state, with its fault and any operation under way. */
-function stateText({ state, fault, pending }: Instance): string {
-  const notes = [fault === null ? null : `fault: ${fault}`, pending === null ? null : `${pending}…`].filter(Boolean);
+function stateText({ state, fault, pending, unreachable }: Instance): string {
+  const notes = [
+    unreachable === null ? null : 'unreachable',
+    fault === null ? null : `fault: ${fault}`,
+    pending === null ? null : `${pending}…`,
+  ].filter(Boolean);
   return notes.length === 0 ? state : `${state} (${notes.join(', ')})`;
 }
 
@@ -29,6 +33,15 @@ function nextText({ next }: Instance): string {
   if (next === null) return '–';
   const inSeconds = next.at - Date.now() / 1000;
   return `${next.state} ${inSeconds <= 0 ? 'now' : `in ${durationText(inSeconds)}`}`;
+}
+
+/** Its host, where that is away: since when, and how far the store has the sandbox. */
+function awayText({ host, unreachable }: Instance): string | null {
+  if (unreachable === null) return null;
+  const { last_seen: lastSeen, recovery_point: point } = unreachable;
+  const since = lastSeen === null ? '' : ` since ${timeText(lastSeen)}`;
+  const has = point === null ? 'has nothing of it' : `has it as it was at ${timeText(point)}`;
+  return `${host} is away${since}; the store ${has}`;
 }
 
 function processText({ thermal, warm_since }: Instance): string {
@@ -72,6 +85,7 @@ function instanceFacts(instance: Instance): string {
     ['tenant', instance.tenant],
     ['name', instance.name],
     ['state', `${stateText(instance)} since ${timeText(instance.state_since)}`],
+    ['unreachable', awayText(instance)],
     ['fault', instance.fault_reason],
     ['process', processText(instance)],
     ['idle', durationText(instance.idle_seconds)],
@@ -103,6 +117,7 @@ interface ListFilters extends ListOptions, FilterOptions {
   fault?: NonNullable<Instance['fault']>;
   name?: string;
   label?: string;
+  host?: string;
   search?: string;
   sort?: 'updated';
   watch?: boolean;
@@ -161,6 +176,7 @@ export function addInstanceCommands(program: Command): void {
           )
           .option('--name <name>', 'only of this name')
           .option('--label <key=value>', 'only with this label')
+          .option('--host <host>', 'only what this host has awake or on its disk')
           .option('--search <text>', 'whose id, name, tenant or labels contain it')
           .addOption(choice('--sort <by>', 'with - the other way round', SORTS))
           .option('-w, --watch', 'go on: draw it anew on a terminal, else print what changed')
@@ -176,9 +192,9 @@ export function addInstanceCommands(program: Command): void {
       ['list --label team=red --all --json', 'all of them, as a JSON array'],
     ],
     async run(context, options) {
-      const { tenant, state, thermal, fault, pending, name, search: q, sort } = options;
+      const { tenant, state, thermal, fault, pending, name, host, search: q, sort } = options;
       const label = options.label?.replace('=', ':');
-      const filter = combinedFilter(options, { tenant, state, thermal, fault, pending, name, label, q });
+      const filter = combinedFilter(options, { tenant, state, thermal, fault, pending, name, label, host, q });
       const list = {
         read: (limit: number) => context.client.listInstances({ ...filter, sort, limit }, { signal: context.signal }),
         headings: ['ID', 'TENANT', 'STATE', 'PROCESS', 'IDLE', 'SIZE', 'NEXT', 'NAME'],

@@ -163,6 +163,7 @@ const places: Source = async (question) => {
 const OPTION_VALUES: Readonly<Record<string, Source | 'files'>> = {
   '--context': contexts,
   '--tenant': tenants,
+  '--host': hosts,
   '--sandbox': sandboxes,
   '--instance': sandboxes,
   '--source': sandboxes,

@@ -4,6 +4,11 @@ import { z } from 'zod';
 const epoch = z.int().min(0).max(253_402_300_799);
 const count = z.int().min(0);
 
+/** The name of a host, as `WB_HOST_NAME` may have it. */
+export const hostNameSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/, 'must be 1 to 100 letters, digits, dots and dashes');
+
 export const hostSchema = z
   .object({
     name: z.string(),
@@ -20,6 +25,8 @@ export const hostSchema = z
       .nullable()
       .meta({ description: 'How many sandboxes may be awake at a time, and the memory of their processes' }),
     labels: z.record(z.string(), z.string()),
+    sandboxes: count.meta({ description: 'Those that it has awake or on its disk; 10001: more than 10 000' }),
+    awake: count.meta({ description: 'Those of them that are active; 10001: more than 10 000' }),
     draining: z.boolean().meta({ description: 'Nothing new is placed on it' }),
     held: z.boolean().meta({ description: 'A server holds the name, or has ended without handing it back' }),
     dead: z.boolean().meta({

@@ -4,6 +4,7 @@ import { HOLD_WORDS, type HoldKind, JOB_KINDS, JOB_VERBS, LOSSES, type Loss } fr
 import { STATES, VERBS } from '../../lifecycle/state-map.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
 import { actorNameSchema } from './actors.ts';
+import { hostNameSchema } from './hosts.ts';
 import { instanceIdSchema, slugSchema } from './ids.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
@@ -63,6 +64,7 @@ export const jobFilterSchema = z.strictObject({
     .max(400)
     .regex(/^[^:]+:[\s\S]*$/, 'must be key:value')
     .optional(),
+  host: hostNameSchema.optional(),
   since: epoch.optional(),
   until: epoch.optional(),
   pending: z.enum(PENDINGS).optional(),

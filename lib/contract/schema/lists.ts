@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { STATES } from '../../lifecycle/state-map.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
+import { hostNameSchema } from './hosts.ts';
 import { slugSchema } from './ids.ts';
 
 const limit = z.coerce.number<number | string>().int().min(1).max(500).default(100);
@@ -23,6 +24,8 @@ export const listQuerySchema = z.strictObject({
     .max(400)
     .regex(/^[^:]+:[\s\S]*$/, 'must be key:value')
     .optional(),
+  /** The host that has it. */
+  host: hostNameSchema.optional(),
   /** Bounds of the last state change or activity. */
   since: z.coerce.number<number | string>().int().min(0).optional(),
   until: z.coerce.number<number | string>().int().min(0).optional(),

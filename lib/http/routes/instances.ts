@@ -53,7 +53,7 @@ export const instanceRoutes: Route[] = [
     path: '/instances',
     operation: 'listInstances',
     summary:
-      'Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity, `idle_over` and `idle_under` the seconds since then, `due_since` and `due_until` their next automatic move; `pending` asks for those with an operation under way. Looking wakes nothing.',
+      'Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity, `idle_over` and `idle_under` the seconds since then, `due_since` and `due_until` their next automatic move; `pending` asks for those with an operation under way, `host` for those that a server has awake or on its disk. Looking wakes nothing.',
     tag,
     query: listQuerySchema,
     answers: {

@@ -56,6 +56,8 @@ test('a server with its registry in a file is its only host, without a lease, a 
     version: packageJson.version,
     capacity: { active: 7, memory_bytes: null },
     labels: { zone: 'a', disk: 'fast' },
+    sandboxes: 0,
+    awake: 0,
     draining: false,
     held: true,
     dead: false,
@@ -77,10 +79,11 @@ test('a server with its registry in a file is its only host, without a lease, a 
     )?.[1];
   expect([await timesOf('describe'), await timesOf('renew'), first.host.lease]).toEqual(['1', undefined, null]);
   expect(existsSync(join(root, 'data', 'host.key'))).toBe(false);
+  expect(await hostsOf(first)).toEqual([{ ...one, sandboxes: 1, awake: 1 }]);
   await first.stop();
   // Another name is another host, and the former one is gone: nobody else uses the registry.
   const renamed = await start({ ...file(), WB_HOST_NAME: 'two' });
-  expect(await hostsOf(renamed)).toEqual([{ ...one, name: 'two', term: 2, url: null, labels: {} }]);
+  expect(await hostsOf(renamed)).toEqual([{ ...one, name: 'two', term: 2, url: null, labels: {}, sandboxes: 1 }]);
 });
 
 test('only whoever keeps the whole dock sees its hosts', async () => {

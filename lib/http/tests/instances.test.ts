@@ -64,6 +64,7 @@ test('a created instance shows the whole contract and has neither process nor fi
     recovery_point: { at: null, behind_s: null, as: 'none' },
     host: null,
     term: null,
+    unreachable: null,
   });
   expect((await call('GET', '/instances/first')).json).toEqual(created.json);
 });

@@ -26,6 +26,9 @@ const ROW_COST = 10;
 
 const SORT_COLUMN = { updated: 'updated', created: 'created', name: 'nameKey', bytes: 'bytesKey' } as const;
 
+/** Rows of a host that are counted: of more there are too many to be sorted. */
+const COUNTED_OF_HOST = 25_000;
+
 /** One way to read the rows of a list. */
 export interface AccessPath {
   kind: 'instances' | 'labels' | 'hits' | 'text';
@@ -57,7 +60,7 @@ export function accessPathsFor(
   wanted: NormalFilter,
   sort: ListSort,
 ): { narrow: AccessPath; ordered: AccessPath; spans: AccessPath[] } {
-  const { tenant, state, fault, name, label, pending, due, deleted } = wanted;
+  const { tenant, state, fault, name, label, host, pending, due, deleted } = wanted;
   const counts = readCountsByState(database, tenant);
   const living = Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.deleted;
   const [by, tenantCriteria]: [string, Criterion[]] =
@@ -91,6 +94,14 @@ export function accessPathsFor(
   if (!deleted && label !== undefined) {
     source(`labels_by_${sort}`, ['label', 'deleted'], countOfLabel(database, label));
     if (within.length > 0) span('labels_by_updated', ['label', 'deleted', ...within]);
+  }
+  if (host !== undefined) {
+    // No count of a host is maintained: its sandboxes come and go with every move.
+    const index = 'instances_by_host_updated';
+    const covers: Criterion[] = ['host', 'deleted', ...within];
+    const entries = { kind: kindOf(index), index, covers, ordered: false, size: 0 };
+    const size = countEntries(database, entries, wanted, COUNTED_OF_HOST);
+    source(index, ['host', 'deleted'], size < COUNTED_OF_HOST ? size : living, sort === 'updated');
   }
   // These have no maintained count. A name is unique within a tenant, and pending operations are few.
   if (name !== undefined) source(`${by}_name`, [...tenantCriteria, 'deleted', 'name'], 0, sort === 'name');

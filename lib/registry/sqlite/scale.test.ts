@@ -24,7 +24,7 @@ let registry: PlainIds<Registry>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-rows-'));
   path = join(folder, 'registry.sqlite');
-  fillRegistry(path, ROWS);
+  fillRegistry(path, ROWS, { hosts: true });
   registry = withPlainIds(await openTestRegistry(path));
   const { rows: some } = await registry.instances.list({ sort: 'bytes', reverse: false, limit: 30 });
   for (const [n, row] of some.entries()) {
@@ -44,7 +44,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const { tenant, state, label, rareWord, commonWord, middlingWord } = FILLED;
+const { tenant, state, label, rareWord, commonWord, middlingWord, largeHost, smallHost } = FILLED;
 const FILTERS: readonly ListFilter[] = [
   { text: rareWord },
   { text: commonWord },
@@ -81,6 +81,11 @@ const FILTERS: readonly ListFilter[] = [
   { since: FILLED_AT - 30 * 86_400, until: FILLED_AT - 10 * 86_400 },
   { tenant, until: FILLED_AT - 300 * 86_400, state: 'frozen' },
   { since: FILLED_AT - 86_400, state: 'deleted' },
+  { host: largeHost },
+  { host: smallHost },
+  { host: largeHost, tenant, label },
+  { host: smallHost, text: commonWord, since: FILLED_AT - 200 * 86_400 },
+  { host: largeHost, state: 'suspended', until: FILLED_AT - 30 * 86_400 },
   { state: 'active', ids: ['nobody', 'beacon'].map(instanceId) },
   { state: 'active', notIds: ['nobody'].map(instanceId), tenant },
 ];

@@ -20,7 +20,8 @@ import { searchPatterns } from '../search-words.ts';
 import { contains, hadLabel, inBoundList, isNamed, jsonNumber, rowid } from './raw.ts';
 
 /** A filter in normal form: deleted rows are never listed together with others, and absent criteria are left out. */
-export interface NormalFilter extends Pick<ListFilter, 'tenant' | 'fault' | 'name' | 'label' | 'since' | 'until'> {
+export interface NormalFilter
+  extends Pick<ListFilter, 'tenant' | 'fault' | 'name' | 'label' | 'host' | 'since' | 'until'> {
   /** True: only deleted rows. False: only others. */
   deleted: boolean;
   /** Never `deleted`. */
@@ -39,8 +40,24 @@ export type Criterion = keyof NormalFilter;
 
 /** The filter in normal form, or null when nothing can match it. */
 export function normalizeFilter(filter: ListFilter): NormalFilter | null {
-  const { state, notState, ids, notIds = [], tenant, fault, name, label, since, until, pending, due, text } = filter;
+  const {
+    state,
+    notState,
+    ids,
+    notIds = [],
+    tenant,
+    fault,
+    name,
+    label,
+    host,
+    since,
+    until,
+    pending,
+    due,
+    text,
+  } = filter;
   if ((state !== undefined && state === notState) || ids?.length === 0) return null;
+  if (state === 'deleted' && host !== undefined) return null;
   const patterns = searchPatterns(text ?? '');
   // A text without a letter or a digit is in nobody's search text: it never widens the list to all.
   if (patterns.length === 0 && (text ?? '').trim() !== '') return null;
@@ -54,6 +71,7 @@ export function normalizeFilter(filter: ListFilter): NormalFilter | null {
     fault,
     name,
     label: label && { key: label.key.toWellFormed(), value: label.value.toWellFormed() },
+    host,
     since,
     until,
     pending,
@@ -118,6 +136,8 @@ export function conditionOf(queries: Queries, wanted: NormalFilter, aspect: Crit
     case 'state':
     case 'fault':
       return eq(instances[aspect], placeholder(aspect));
+    case 'host':
+      return eq(instances.ownerHost, placeholder('host'));
     case 'notState':
       return ne(instances.state, placeholder('notState'));
     case 'ids':

@@ -20,7 +20,7 @@ export function dice(seed: number): (n: number) => number {
 
 /** A plain reference implementation of a filter. */
 export function matches(row: InstanceRow, filter: ListFilter): boolean {
-  const { tenant, state, notState, ids, notIds, fault, name, label, since, until, pending, due, text } = filter;
+  const { tenant, state, notState, ids, notIds, fault, name, label, host, since, until, pending, due, text } = filter;
   if (
     pending !== undefined &&
     (row.pending?.startedMs ?? Number.POSITIVE_INFINITY) > (pending.until ?? Number.MAX_VALUE)
@@ -36,6 +36,7 @@ export function matches(row: InstanceRow, filter: ListFilter): boolean {
   if (tenant !== undefined && row.tenant !== tenant) return false;
   if (fault !== undefined && row.fault !== fault) return false;
   if (name !== undefined && row.name !== name) return false;
+  if (host !== undefined && row.ownerHost !== host) return false;
   if (label !== undefined && row.labels[label.key] !== label.value) return false;
   if (row.updated < (since ?? 0) || row.updated > (until ?? Number.POSITIVE_INFINITY)) return false;
   const fields = [row.id, row.tenant, row.name ?? '', ...Object.values(row.labels)].map((field) => spaced(field));
@@ -113,8 +114,23 @@ export const FILTERS: readonly ListFilter[] = [
   { due: {} },
   { due: { until: START + 910 } },
   { due: { since: START + 920, until: START + 90_000 }, tenant: 'globex', text: 'atl' },
+  { host: 'one' },
+  { host: 'two', tenant: 'acme', since: START + 5 },
+  { host: 'two', state: 'suspended', label: { key: 'env', value: 'prod' } },
+  { host: 'one', text: 'atl', notState: 'frozen', until: START + 35 },
+  { host: 'one', state: 'deleted' },
+  { host: 'nobody' },
   { since: START + 5, text: 'atl', label: { key: 'env', value: 'prod' } },
 ];
+
+/** Gives a sandbox to a host, by an operation that did not happen. */
+async function given(registry: Registry, id: InstanceRow['id'], host: string): Promise<void> {
+  const row = await registry.instances.get(id);
+  if (row === null) return;
+  const owner = { host, term: 1, token: `of ${id}` };
+  await registry.instances.begin(id, intent(row), { owner });
+  await registry.instances.abandon(id, {}, [entry()], owner);
+}
 
 /** Fills a registry with rows of which nearly every filter matches some. */
 export async function mix(registry: Registry, rows: number): Promise<void> {
@@ -129,6 +145,7 @@ export async function mix(registry: Registry, rows: number): Promise<void> {
     };
     const { id } = await makeInstance(registry, `r-${n}`, state, over, START + roll(20));
     if (state === 'deleted') continue;
+    if (n % 4 > 0) await given(registry, id, n % 4 === 1 ? 'one' : 'two');
     if (roll(3) > 0) {
       const bytes = roll(3) === 0 ? null : roll(10) * 1000;
       await registry.instances.touch([{ id, updated: START + roll(40), bytes }]);

@@ -42,8 +42,8 @@ class AsyncCalls:
     ) -> AsyncPages[types.Instance]:
         """Lists instances, newest activity first, a page at a time; `since` and `until` bound their last
         state change or activity, `idle_over` and `idle_under` the seconds since then, `due_since` and
-        `due_until` their next automatic move; `pending` asks for those with an operation under way. Looking
-        wakes nothing.
+        `due_until` their next automatic move; `pending` asks for those with an operation under way, `host`
+        for those that a server has awake or on its disk. Looking wakes nothing.
         """
         return self._pages("list_instances", (), None, query, options)
 

@@ -32,6 +32,9 @@ export const FILLED = {
   rareWord: 'lighthouse',
   commonWord: 'prod',
   middlingWord: 'atlas',
+  /** One in eight rows is this host's, and one in two hundred the other's. */
+  largeHost: 'large',
+  smallHost: 'small',
 } as const;
 
 /** Epoch seconds of the last activity. */
@@ -67,8 +70,9 @@ export function placeFilledFiles(folder: string): void {
 /**
  * Makes a registry file with `rows` instances at `path`, where there must be none. A million take about two minutes and
  * 1.3 GB. None is active, due or faulted, so that a server can be started on it; there are no files behind them.
+ * `hosts`: those that are suspended are on the disks of hosts (`FILLED`), and none is anybody's otherwise.
  */
-export function fillRegistry(path: string, rows: number): void {
+export function fillRegistry(path: string, rows: number, { hosts = false } = {}): void {
   const database = new RegistryDatabase(path);
   try {
     const { client } = database;
@@ -87,7 +91,7 @@ export function fillRegistry(path: string, rows: number): void {
     client.transaction(() => {
       for (let n = 0; n < rows; n += 1) {
         const { row, kept } = filledRow(n, rows);
-        insertRow(database, row, kept);
+        insertRow(database, hosts ? { ...row, ...ownedBy(n, row) } : row, kept);
       }
       client.exec(DERIVED);
     })();
@@ -96,6 +100,12 @@ export function fillRegistry(path: string, rows: number): void {
   } finally {
     database.close();
   }
+}
+
+/** The owner of row `n`, where it is suspended. */
+function ownedBy(n: number, { state }: Pick<InstanceRow, 'state'>): Pick<InstanceRow, 'ownerHost' | 'ownerTerm'> {
+  if (state !== 'suspended') return UNOWNED;
+  return { ownerHost: n % 50 === 0 ? FILLED.smallHost : n % 2 === 0 ? FILLED.largeHost : 'another', ownerTerm: 1 };
 }
 
 /** The counts and words that the triggers would have written. */

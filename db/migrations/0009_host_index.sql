@@ -1,0 +1,1 @@
+CREATE INDEX `instances_by_host_updated` ON `instances` (`owner_host`,`updated`) WHERE owner_host is not null and tombstone = 0;
