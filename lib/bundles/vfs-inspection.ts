@@ -86,7 +86,7 @@ function refuseUndeclared(source: string, { declared }: RebuildOptions): void {
   const vfs = openAtRest(source, { mapped: true });
   try {
     const names = declared.map((volume) => `'${volume}'`).join(', ');
-    const row = vfs.db.prepare(`SELECT volume FROM vfs NOT INDEXED WHERE volume NOT IN (${names}) LIMIT 1`).get();
+    const row = vfs.db.prepare(`SELECT volume FROM main.vfs NOT INDEXED WHERE volume NOT IN (${names}) LIMIT 1`).get();
     if (row !== undefined) throw corruptFile(`it holds files in ${shown(row.volume)}, which is not declared`);
   } finally {
     vfs.close();
@@ -109,13 +109,13 @@ const NAMES = VOLUMES.map((volume) => `'${volume}'`).join(', ');
 function requireSoundRows(db: DatabaseSync, maxFileBytes: number): void {
   const wrong = db
     .prepare(
-      `SELECT path FROM vfs NOT INDEXED WHERE typeof(volume) <> 'text' OR volume NOT IN (${NAMES}) OR typeof(path) <> 'text'
+      `SELECT path FROM main.vfs NOT INDEXED WHERE typeof(volume) <> 'text' OR volume NOT IN (${NAMES}) OR typeof(path) <> 'text'
        OR typeof(content) NOT IN ('blob', 'text', 'null') OR typeof(mtime) NOT IN ('integer', 'real', 'null') LIMIT 1`,
     )
     .get();
   if (wrong) throw corruptFile(`it holds a row of a wrong type: ${shown(wrong.path)}`);
   const large = db
-    .prepare('SELECT octet_length(content) AS bytes FROM vfs NOT INDEXED WHERE octet_length(content) > ? LIMIT 1')
+    .prepare('SELECT octet_length(content) AS bytes FROM main.vfs NOT INDEXED WHERE octet_length(content) > ? LIMIT 1')
     .get(maxFileBytes);
   if (large) {
     throw new WinterdockError(
@@ -132,7 +132,7 @@ function requireSoundRows(db: DatabaseSync, maxFileBytes: number): void {
 function requireSoundNodes(db: DatabaseSync): void {
   const wrong = db
     .prepare(
-      `SELECT path FROM vfs_node WHERE typeof(version) <> 'integer' OR version NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}
+      `SELECT path FROM main.vfs_node WHERE typeof(version) <> 'integer' OR version NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}
        OR mode IS NOT NULL AND (typeof(mode) <> 'integer' OR mode NOT BETWEEN 0 AND ${LAST_MODE})
        OR typeof(mtime) NOT IN ('integer', 'real', 'null') OR typeof(size) NOT IN ('integer', 'null') OR typeof(row) NOT IN ('integer', 'null')
        OR NOT (kind = 'counter' AND volume = '' AND path = '') AND (typeof(volume) <> 'text' OR volume NOT IN (${NAMES})

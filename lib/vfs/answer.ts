@@ -46,7 +46,7 @@ export function answerRead(vfs: Vfs, request: ReadRequest): ReadAnswer {
     case 'search':
       return { op: 'search', ...vfs.search(request) };
     case 'query':
-      return { op: 'query', ...runQuery(vfs.db, request.sql, request.params) };
+      return { op: 'query', ...runQuery(vfs.db, request.sql, request.params, vfs.presented) };
   }
 }
 

@@ -13,7 +13,9 @@ import { createFileNow, syncFile, unlinkFileNow } from '../base/effects.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
 import { hashFile } from '../base/hash-file.ts';
 import { isThere } from '../base/is-there.ts';
+import { copyPresented } from '../native/file/presented-copy.ts';
 import { asksForLog, attachReading, OPTIONS } from './handles.ts';
+import { openAtRest, openBeside } from './open.ts';
 import { createTables, inspectSchema } from './schema.ts';
 import { corruptFile, isOfDisk, resultCodeOf, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
 import { Statements } from './statements.ts';
@@ -22,6 +24,9 @@ import { volumeSizes } from './volume-listing.ts';
 import { VOLUMES, type Volume } from './volumes.ts';
 
 const CACHE_KIB = 16 * 1024;
+/** No journal in the folder, which a killed process would leave. A defensive connection refuses journal_mode = OFF. */
+const IN_MEMORY = `PRAGMA page_size = 4096; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+  PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`;
 const CONSTRAINT = 19;
 /**
  * How long to wait for a live file to enter WAL mode. It does so 10 ms after it was opened, later on a busy machine.
@@ -54,7 +59,7 @@ export async function copyVfs(
     if (!made) createFileNow(path);
     if (source.mode === 'live') await untilInWal(source.path);
     else await requireBytes(source.path, sha256);
-    const sizes = writeCopy(source, path, volumes, strict);
+    const sizes = writeCopy(source, path, volumes, strict) ?? writePresented(source, path, volumes);
     // The disk writes while the processor hashes.
     const [copy] = await Promise.all([hashFile(path), durable ? syncFile(path) : null]);
     return { ...copy, volumes: sizes };
@@ -81,20 +86,23 @@ async function untilInWal(path: string): Promise<void> {
   while (isThere(path) && !asksForLog(path) && performance.now() < deadline) await setTimeout(ENTER_WAL_STEP_MS);
 }
 
-function writeCopy(source: ReadTarget, path: string, volumes: readonly Volume[], strict: boolean): VfsCopy['volumes'] {
+/** Null: the tables that every VFS file has are not all of the source, and nothing is written. */
+function writeCopy(
+  source: ReadTarget,
+  path: string,
+  volumes: readonly Volume[],
+  strict: boolean,
+): VfsCopy['volumes'] | null {
   const db = new DatabaseSync(path, { ...OPTIONS, limits: { ...OPTIONS.limits, attach: 1 } });
   try {
-    // No journal in the folder, which a killed process would leave. A defensive connection refuses journal_mode = OFF.
-    db.exec(`PRAGMA page_size = 4096; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
-      PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);
+    db.exec(IN_MEMORY);
     attachReading(db, source);
     db.exec('BEGIN');
-    const { vfs, nodes } = inspectSchema(db, { name: 'source', strict });
+    const { vfs, nodes, isNativeOnly } = inspectSchema(db, { name: 'source', strict, knowsNative: true });
     if (!vfs) throw corruptFile('it is empty');
-    const complaint = db.prepare('PRAGMA source.quick_check(1)').get()?.quick_check;
-    if (isOfDisk(String(complaint))) throw unreadableBytes();
-    if (complaint !== 'ok') throw corruptFile(`its structure is damaged: ${String(complaint).slice(0, 200)}`);
+    requireSound(db, 'source');
     if (strict) refuseForeignObjects(db);
+    if (isNativeOnly) return null;
     createTables(db, nodes);
     const kept = quoted(volumes);
     db.exec(`INSERT INTO main.vfs (rowid, volume, path, content, mtime)
@@ -111,6 +119,30 @@ function writeCopy(source: ReadTarget, path: string, volumes: readonly Volume[],
   } finally {
     db.close();
   }
+}
+
+/** The same of a file that real programs have changed: in the form that every reader knows, but for large files. */
+function writePresented(source: ReadTarget, path: string, volumes: readonly Volume[]): VfsCopy['volumes'] {
+  const reader = source.mode === 'rest' ? openAtRest(source.path, { mapped: true }) : openBeside(source.path);
+  const db = new DatabaseSync(path, OPTIONS);
+  try {
+    db.exec(IN_MEMORY);
+    requireSound(reader.db, 'main');
+    db.exec('BEGIN');
+    createTables(db, true);
+    copyPresented(reader, db, volumes);
+    db.exec('COMMIT');
+    return reader.sizes().map((one) => (volumes.includes(one.volume) ? one : { ...one, files: 0, bytes: 0 }));
+  } finally {
+    db.close();
+    reader.close();
+  }
+}
+
+function requireSound(db: DatabaseSync, name: 'source' | 'main'): void {
+  const complaint = db.prepare(`PRAGMA ${name}.quick_check(1)`).get()?.quick_check;
+  if (isOfDisk(String(complaint))) throw unreadableBytes();
+  if (complaint !== 'ok') throw corruptFile(`its structure is damaged: ${String(complaint).slice(0, 200)}`);
 }
 
 /** Rows of an unknown volume. Leaving them out of an uploaded file would lose them silently. */

@@ -16,7 +16,7 @@ import { isThere } from '../base/is-there.ts';
 import { bytesAtNow, lookAtNow } from '../base/strangers-file.ts';
 import { clearTmp, hasTmp } from './clear-tmp.ts';
 import { heldByOthers, missingFile, notAtRest } from './place-errors.ts';
-import { type DeclaredView, ensureSchema, inspectSchema, type Schema } from './schema.ts';
+import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
 import { leaveOpen, SHIPPED_FILE_BYTES } from './shipped-log.ts';
 import { corruptFile, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
 import type { ReadTarget } from './types.ts';
@@ -74,7 +74,7 @@ const SHIPPED = `PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${SH
  * resume cleared. Writes only if something is missing. `maxBytes` limits the file. With `walLater`, a complete file is
  * left untouched, and the caller must run `enterWal` before the first write. `joins`: another process has it open for
  * writing, so tmp is in use and stays. `shipsLog`: it checkpoints nothing by itself, and one that fails stays open.
- * `view`: what the file may declare, which others refuse. `inspect` looks at the caller's tables; it throws `corrupt`.
+ * `knowsNative`: see `inspectSchema`.
  * Throws `missing_file` (with `mustExist`), `corrupt`, `conflict`, `storage_unavailable`.
  */
 export function openLiveFile(
@@ -85,8 +85,7 @@ export function openLiveFile(
     walLater?: boolean;
     joins?: boolean;
     shipsLog?: boolean;
-    view?: DeclaredView;
-    inspect?: (db: DatabaseSync) => void;
+    knowsNative?: boolean;
   },
 ): LiveFile {
   const inMemory = file === ':memory:';
@@ -101,8 +100,7 @@ export function openLiveFile(
       if (!inMemory) giveMadeToOwner(file);
       opening.exec(`${DISTRUST} ${IN_MEMORY} PRAGMA synchronous = FULL;`);
       opening.exec(options.shipsLog ? SHIPPED : CHECKPOINTED);
-      const found = inspectSchema(opening, { view: options.view });
-      options.inspect?.(opening);
+      const found = inspectSchema(opening, { knowsNative: options.knowsNative === true });
       if (!found.vfs && options.mustExist) throw corruptFile('it is empty');
       const pageBytes = Number(opening.prepare('PRAGMA page_size').get()?.page_size);
       opening.exec(`PRAGMA max_page_count = ${pageLimit(options.maxBytes, pageBytes)}`);
@@ -112,7 +110,7 @@ export function openLiveFile(
       if (!inMemory && !later) enterWal(opening);
       ensureSchema(opening, found.vfs ? found : inspectSchema(opening));
       if (!later && !keepsTmp && hasTmp(opening)) clearTmp(opening);
-      return { vfs: true, nodes: true };
+      return { vfs: true, nodes: true, isNativeOnly: found.isNativeOnly };
     },
     { leavesOpen: options.shipsLog === true },
   );
@@ -124,7 +122,7 @@ export function openCheckpointer(file: string): DatabaseSync {
   const { db } = openDatabase(address(file, 'mode=rw'), OPTIONS, (opening) => {
     opening.exec(`${DISTRUST} ${IN_MEMORY} PRAGMA synchronous = FULL; ${SHIPPED}`);
     // The first read opens the log.
-    return inspectSchema(opening);
+    return inspectSchema(opening, { knowsNative: true });
   });
   return db;
 }
@@ -186,7 +184,7 @@ export function recoverFile(file: string, options: { keepsFrames?: boolean } = {
   }
   const { db } = openDatabase(address(file, 'mode=rw'), OPTIONS, (opening) => {
     opening.exec(`${DISTRUST} PRAGMA synchronous = FULL`);
-    return inspectSchema(opening);
+    return inspectSchema(opening, { knowsNative: true });
   });
   try {
     restLiveFile(db, options);
@@ -251,7 +249,7 @@ function openReading(file: string, query: string): OpenFile {
   try {
     return openDatabase(address(file, query), { ...OPTIONS, readOnly: true }, (db) => {
       db.exec(`${DISTRUST} ${IN_MEMORY}`);
-      const schema = inspectSchema(db);
+      const schema = inspectSchema(db, { knowsNative: true });
       if (!schema.vfs) throw corruptFile('it is empty');
       return schema;
     });

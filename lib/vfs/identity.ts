@@ -19,7 +19,7 @@ export const NEW_IDENTITY = 'lower(hex(randomblob(16)))';
  */
 export function identityOf(db: DatabaseSync, nodes: boolean): string | null {
   if (!nodes) return null;
-  const target = db.prepare(`SELECT target FROM vfs_node WHERE ${COUNTER}`).get()?.target;
+  const target = db.prepare(`SELECT target FROM main.vfs_node WHERE ${COUNTER}`).get()?.target;
   return typeof target === 'string' && FORM.test(target) ? target : null;
 }
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { openNativeFile } from '../native/file/native-file.ts';
 import { closeToRest, openAtRest, openBeside, openLive, recoverToRest } from './open.ts';
 import { holdFile, kill, startProcess } from './testing/processes.ts';
 import {
@@ -324,6 +325,8 @@ describe('refusing to open', () => {
     ],
     ['a generated column', 'ALTER TABLE vfs ADD COLUMN more AS (length(content))'],
     ['another second table', 'DROP TABLE vfs_node; CREATE TABLE vfs_node (volume, path)'],
+    ['one table of real programs', 'CREATE TABLE native_chunk (id INTEGER PRIMARY KEY, data BLOB NOT NULL)'],
+    ['the view of real programs without their tables', 'CREATE VIEW native_only AS SELECT 1 AS native'],
   ])('27. a file with %s is corrupt, and nothing of it runs', (_, sql) => {
     const file = tmpFile();
     const vfs = openLive(file, NEW);
@@ -336,6 +339,27 @@ describe('refusing to open', () => {
     expect(codeOf(() => openLive(file, LIVE))).toBe('corrupt');
     expect(codeOf(() => openAtRest(file))).toBe('corrupt');
     expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  test('27. a file with the tables of real programs is opened, and with their view it is read and not written', () => {
+    const file = tmpFile();
+    const native = openNativeFile(file, { maxBytes: MIB, mustExist: false });
+    native.close();
+    const vfs = openLive(file, LIVE);
+    vfs.put(vfsPath('/a'), bytes('a'));
+    closeToRest(vfs);
+    const db = otherTool(file);
+    db.exec('CREATE VIEW native_only AS SELECT 1 AS native');
+    const before = readFileSync(file);
+    expect(codeOf(() => openLive(file, LIVE))).toBe('conflict');
+    const reading = openAtRest(file);
+    expect(text(reading.get(vfsPath('/a')))).toBe('a');
+    reading.close();
+    expect(readFileSync(file).equals(before)).toBe(true);
+    // What it runs would be another thing.
+    db.exec('DROP VIEW native_only; CREATE VIEW native_only AS SELECT 2 AS native');
+    db.close();
+    expect(codeOf(() => openAtRest(file))).toBe('corrupt');
   });
 
   test('27. a file whose text is UTF-16 is corrupt', () => {

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { PresentedRows } from '../native/file/presented-rows.ts';
 import {
   openCheckpointer,
   openFileBeside,
@@ -89,11 +90,11 @@ export function giveIdentity(vfs: Vfs): string | null {
 export function recoverToRest(file: string, options: { keepsFrames?: boolean } = {}): string | null {
   recoverFile(file, options);
   try {
-    const vfs = openAtRest(file);
+    const { db, schema } = openRestingFile(file);
     try {
-      return identityAtRest(vfs);
+      return identityOf(db, schema.nodes);
     } finally {
-      vfs.close();
+      db.close();
     }
   } catch {
     // The file is recovered. Whether its contents are sound is checked elsewhere.
@@ -103,17 +104,25 @@ export function recoverToRest(file: string, options: { keepsFrames?: boolean } =
 
 /** The identity of a file that is open for reading. */
 export function identityAtRest(vfs: Vfs): string | null {
-  return identityOf(vfs.db, inspectSchema(vfs.db).nodes);
+  return identityOf(vfs.db, inspectSchema(vfs.db, { knowsNative: true }).nodes);
 }
 
 /** Opens a file at rest for reading; creates no file beside it. Close it with `close`. See `openRestingFile`. */
 export function openAtRest(file: string, options: { mapped?: boolean } = {}): Vfs {
-  const { db, schema } = openRestingFile(file, options);
-  return new Vfs(db, { maxFileBytes: 0 }, schema);
+  return reading(openRestingFile(file, options));
 }
 
 /** Opens the committed state beside a live process. Close it with `close` before the process puts its file to rest. */
 export function openBeside(file: string): Vfs {
-  const { db, schema } = openFileBeside(file);
-  return new Vfs(db, { maxFileBytes: 0 }, schema);
+  return reading(openFileBeside(file));
+}
+
+function reading({ db, schema }: ReturnType<typeof openFileBeside>): Vfs {
+  try {
+    const presented = schema.isNativeOnly ? new PresentedRows(db) : null;
+    return new Vfs(db, { maxFileBytes: 0, presented }, schema);
+  } catch (error) {
+    db.close();
+    throw translateSqliteError(error);
+  }
 }

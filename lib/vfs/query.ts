@@ -18,6 +18,14 @@ export interface QueryAnswer {
   truncated: boolean;
 }
 
+/** What stands for the table `vfs` in a file whose own one is not all of it. */
+interface PresentedTable {
+  /** True while it reads what it gives: that is not the query's doing. */
+  readonly isReading: boolean;
+  /** Names of tables and functions that it is made of. */
+  readonly madeOf: ReadonlySet<string>;
+}
+
 const MAX_SQL_BYTES = 100_000;
 const MAX_ROWS = 1000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -51,13 +59,19 @@ const PASSED_OVER = /[\s;]+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y;
 /**
  * Runs one SELECT (or VALUES, WITH, EXPLAIN). Returns at most 1 000 rows, 50 000 values and 4 MiB. Blobs of valid
  * UTF-8 become text, others `{"base64"}`; integers past 2^53 and numbers that JSON lacks become text. Throws
- * `validation` with SQLite's own message, `not_found` for a missing table, `corrupt`.
+ * `validation` with SQLite's own message, `not_found` for a missing table, `corrupt`. `presented`: what stands for the
+ * table in a file that real programs alone change; its own table has what was there before.
  */
-export function runQuery(db: DatabaseSync, sql: string, params: QueryParams = []): QueryAnswer {
+export function runQuery(
+  db: DatabaseSync,
+  sql: string,
+  params: QueryParams = [],
+  presented: PresentedTable | null = null,
+): QueryAnswer {
   if (Buffer.byteLength(sql) > MAX_SQL_BYTES) throw refused(`SQL has at most ${MAX_SQL_BYTES} bytes`);
   if (sql.includes('\0')) throw refused('SQL must not contain NUL');
   const usualLength = db.limits.length;
-  const authorise = authoriser(otherTables(db));
+  const authorise = authoriser(otherTables(db), presented);
   db.limits.length = MAX_VALUE_BYTES;
   db.setAuthorizer(authorise);
   try {
@@ -80,14 +94,20 @@ function isNothing(rest: string): boolean {
   return true;
 }
 
-type Authoriser = (action: number, first: string | null, second: string | null) => number;
+type Authoriser = (action: number, first: string | null, second: string | null, schema: string | null) => number;
 
-function authoriser(others: Set<string>): Authoriser {
-  return (action, first, second) => {
+function authoriser(others: Set<string>, presented: PresentedTable | null): Authoriser {
+  return (action, first, second, schema) => {
+    if (presented?.isReading) return SQLITE_OK;
     const name = (action === SQLITE_FUNCTION ? second : first)?.toLowerCase() ?? '';
     if (action === SQLITE_SELECT || action === SQLITE_RECURSIVE) return SQLITE_OK;
-    if (action === SQLITE_FUNCTION) return FUNCTIONS.has(name) ? SQLITE_OK : SQLITE_DENY;
+    if (action === SQLITE_FUNCTION) {
+      const isKnown = FUNCTIONS.has(name) || presented?.madeOf.has(name) === true;
+      return isKnown ? SQLITE_OK : SQLITE_DENY;
+    }
     if (action !== SQLITE_READ) return SQLITE_DENY;
+    if (presented !== null && schema === 'main') return SQLITE_DENY;
+    if (presented?.madeOf.has(name)) return SQLITE_OK;
     if (TABLES.has(name)) return SQLITE_OK;
     // `count(*)` reads no column: SQLite asks with an empty column name, also for the name of a common table
     // expression.

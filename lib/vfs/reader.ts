@@ -15,6 +15,7 @@ import { ENDED_WITH_SERVER, endHelper } from '../base/helper-end.ts';
 import { becomeUser } from '../base/helper-user.ts';
 import { leaveSignalsToServer } from '../base/process-signals.ts';
 import { serializeError } from '../base/serialized-error.ts';
+import { markFile, restKilledFile } from '../native/file/rest-file.ts';
 import { answerRead } from './answer.ts';
 import { copyComplete } from './complete-copy.ts';
 import { copyVfs } from './copy.ts';
@@ -26,7 +27,7 @@ import {
   type ReaderJob,
   type ReaderJobResult,
 } from './messages.ts';
-import { closeToRest, identityAtRest, openAtRest, openBeside, openLive, recoverToRest } from './open.ts';
+import { identityAtRest, openAtRest, openBeside } from './open.ts';
 import { isOfDisk, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './types.ts';
 
@@ -54,9 +55,9 @@ async function run(job: ReaderJob): Promise<ReaderJobResult> {
   if (job.kind === 'check') return job.packed ? checkPacked(job.path) : check(job.path);
   if (job.kind === 'hash') return { hashed: await hashOf(job.path) };
   if (job.kind === 'settle') {
-    return { settled: true, identity: recoverToRest(job.path, job) };
+    return { settled: true, identity: restKilledFile(job.path, job) };
   }
-  if (job.kind === 'mark') return { settled: true, identity: closeToRest(openLive(job.path, job)) };
+  if (job.kind === 'mark') return { settled: true, identity: markFile(job.path, job) };
   if (job.kind === 'whole') {
     await startWatch();
     return { whole: true, complaint: await copyComplete(job.from, job.path) };
@@ -74,7 +75,7 @@ async function run(job: ReaderJob): Promise<ReaderJobResult> {
 function read(target: ReadTarget, request: ReadRequest): ReadAnswer {
   const vfs = target.mode === 'rest' ? openAtRest(target.path) : openBeside(target.path);
   try {
-    vfs.db.exec('BEGIN');
+    if (!vfs.db.isTransaction) vfs.db.exec('BEGIN');
     return answerRead(vfs, request);
   } finally {
     vfs.close();

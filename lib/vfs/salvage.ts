@@ -11,7 +11,8 @@ import { createReadStream, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { createFileNow, syncFileNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { OPTIONS } from './handles.ts';
+import { foldCopy, NativeMarks } from '../native/file/salvaged-rows.ts';
+import { OPTIONS, openRestingFile } from './handles.ts';
 import { parseVfsPath } from './paths.ts';
 import { createTables } from './schema.ts';
 import { corruptFile } from './sqlite-errors.ts';
@@ -72,6 +73,7 @@ const LAST_MODE = 0o7777;
  */
 export async function salvageVfs(source: string, target: string, options: SalvageOptions): Promise<SalvageResult> {
   const logLost = options.withLog && !takeUpLog(source);
+  if (isNativeOnly(source)) foldCopy(source);
   createFileNow(target);
   const db = new DatabaseSync(target, OPTIONS);
   let found: Omit<SalvageResult, 'sha256' | 'bytes'>;
@@ -104,9 +106,21 @@ function takeUpLog(file: string): boolean {
   }
 }
 
+/** Whether real programs had changes in a file that its rows lack, as far as it can be read. */
+function isNativeOnly(file: string): boolean {
+  try {
+    const { db, schema } = openRestingFile(file);
+    db.close();
+    return schema.isNativeOnly;
+  } catch {
+    return false;
+  }
+}
+
 class Salvage {
   readonly #db: DatabaseSync;
   readonly #options: SalvageOptions;
+  readonly #marks = new NativeMarks();
   #bytes = 0;
 
   constructor(db: DatabaseSync, options: SalvageOptions) {
@@ -125,6 +139,7 @@ class Salvage {
     try {
       this.#readNames(pages);
       if (pages.understood === 0) throw corruptFile('nothing of a database is left of it');
+      this.#readMarks(pages);
       this.#readFiles(pages);
       this.#tidy();
       this.#tellLost(pages.unread, logLost);
@@ -173,6 +188,16 @@ class Salvage {
     }
   }
 
+  #readMarks(pages: SqlitePages): void {
+    for (const record of pages.tables()) {
+      try {
+        this.#marks.see(record);
+      } catch (error) {
+        if (!(error instanceof UnreadablePage)) throw error;
+      }
+    }
+  }
+
   #refuseOther(mark: unknown): void {
     const { identity } = this.#options;
     if (identity === null || typeof mark !== 'string' || mark === identity) return;
@@ -204,6 +229,8 @@ class Salvage {
 
   /** The reason why a file is not written, before its content is read; null when there is none. */
   #refusal(record: PageRecord): string | null {
+    const large = record.size(2) === 0 ? this.#marks.largeSize(record.rowid) : null;
+    if (large !== null) return `it has ${large} bytes, which only real programs can have in one file`;
     const size = record.size(2);
     const { maxBytes, maxFileBytes } = this.#options;
     if (size > maxFileBytes) return `it is larger than ${maxFileBytes} bytes`;
@@ -257,6 +284,8 @@ class Salvage {
         `${unread} ${unread === 1 ? 'page' : 'pages'} of the file cannot be read: what was in them is named above, or is not known`,
       );
     }
+    if (this.#marks.isAwake)
+      lose.run('what real programs changed last cannot be read: files may be as they were before');
     if (logLost) lose.run('the log beside the file cannot be read: what was last written is in it');
   }
 

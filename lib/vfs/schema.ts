@@ -6,6 +6,8 @@
  * second table.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { WinterdockError } from '../base/errors.ts';
+import { inspectNativeTables, isNativeOnly, isOfNativeTables } from '../native/file/tables.ts';
 import { NEW_IDENTITY } from './identity.ts';
 import { corruptFile } from './sqlite-errors.ts';
 
@@ -36,33 +38,38 @@ export interface Schema {
   vfs: boolean;
   /** True when the second table exists; a seed file has none. */
   nodes: boolean;
-}
-
-/** A view that a caller knows: a file may declare it in exactly this way. */
-export interface DeclaredView {
-  name: string;
-  sql: string;
+  /** True where the two tables are not enough to read it: real programs have changed it, or have a very large file. */
+  isNativeOnly: boolean;
 }
 
 /**
  * Checks the schema of a file; foreign tables are left alone. Throws `corrupt` for a trigger or view (they would run on
- * writes), for one of the two tables in another form or with a foreign index, for a non-empty database without the
- * seed's table, and for a file whose text is not UTF-8 (paths are compared byte by byte). `name` is the attached
- * database to check; `strict` refuses foreign tables too; `view` is one that may be there.
+ * writes), for one of the two tables in another form or with a foreign index, for the tables of real programs in
+ * another form, for a non-empty database without the seed's table, and for a file whose text is not UTF-8 (paths are
+ * compared byte by byte). `name` is the attached database to check; `strict` refuses foreign tables too. `knowsNative`:
+ * the caller reads what only the tables of real programs say; for others such a file is `conflict`.
  */
 export function inspectSchema(
   db: DatabaseSync,
-  { name: database = 'main', strict = false, view }: { name?: string; strict?: boolean; view?: DeclaredView } = {},
+  { name: database = 'main', strict = false, knowsNative = false } = {},
 ): Schema {
   const rows = db
     .prepare(`SELECT type, lower(name) AS name, lower(tbl_name) AS owner, sql FROM ${database}.sqlite_schema`)
-    .all();
+    .all() as unknown as { type: unknown; name: unknown; owner: unknown; sql: unknown }[];
   const found = new Set<string>();
-  for (const { type, name, owner, sql } of rows) {
-    if (type === 'view' && name === view?.name && sql === view?.sql) continue;
+  const native = rows.filter(isOfNativeTables);
+  let isOnly = false;
+  if (native.length > 0) inspectNativeTables(native);
+  for (const row of rows) {
+    const { type, name, owner, sql } = row;
+    if (native.length > 0 && isNativeOnly(row)) {
+      isOnly = true;
+      continue;
+    }
     if (type === 'trigger' || type === 'view') throw corruptFile(`it declares a ${type}`);
     if (owner !== 'vfs' && owner !== 'vfs_node') {
-      if (strict) throw corruptFile(`its ${type} "${String(name).slice(0, 40)}" is not one of a VFS file`);
+      if (strict && !isOfNativeTables(row))
+        throw corruptFile(`its ${type} "${String(name).slice(0, 40)}" is not one of a VFS file`);
       continue;
     }
     const expected = typeof name === 'string' ? ALLOWED.get(name) : undefined;
@@ -74,7 +81,9 @@ export function inspectSchema(
   if (rows.length > 0 && !found.has('vfs')) throw corruptFile('it is a database of another kind, without a vfs table');
   const encoding = db.prepare(`PRAGMA ${database}.encoding`).get()?.encoding;
   if (encoding !== 'UTF-8') throw corruptFile(`its text is ${encoding}, not UTF-8`);
-  return { vfs: found.has('vfs'), nodes: found.has('vfs_node') && found.has('vfs_node_tree') };
+  if (isOnly && !knowsNative) throw heldByPrograms();
+  if (isOnly && !found.has('vfs_node')) throw corruptFile('its second table is missing');
+  return { vfs: found.has('vfs'), nodes: found.has('vfs_node') && found.has('vfs_node_tree'), isNativeOnly: isOnly };
 }
 
 /** Creates what is missing, in one transaction; writes nothing when both tables exist. */
@@ -88,6 +97,14 @@ export function ensureSchema(db: DatabaseSync, schema: Schema): void {
 /** Creates the first table, and with `nodes` the second, in an empty database. */
 export function createTables(db: DatabaseSync, nodes: boolean): void {
   db.exec(nodes ? `${VFS_TABLE}; ${NODE_TABLE}; ${NODE_INDEX}` : VFS_TABLE);
+}
+
+function heldByPrograms(): WinterdockError {
+  return new WinterdockError(
+    'conflict',
+    'The sandbox holds what only real programs can change: a file of more than 64 MiB, or changes that were not put to rest.',
+    { hint: 'Give it a policy of real programs, and make the file smaller or remove it there.' },
+  );
 }
 
 /**

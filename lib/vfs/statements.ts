@@ -9,10 +9,13 @@ const KEPT_VALUE_BYTES = 1024 * 1024;
 
 export class Statements {
   readonly #db: DatabaseSync;
+  readonly #rewrite: (sql: string) => string;
   readonly #prepared = new Map<string, StatementSync>();
 
-  constructor(db: DatabaseSync) {
+  /** `rewrite` makes the SQL that is prepared of the one that is asked for. */
+  constructor(db: DatabaseSync, rewrite: (sql: string) => string = (sql) => sql) {
     this.#db = db;
+    this.#rewrite = rewrite;
   }
 
   /** The first row, or undefined. `T` is the shape that the SQL selects. */
@@ -31,7 +34,7 @@ export class Statements {
 
   /** Returns the number of changed rows. */
   run(sql: string, ...values: SQLInputValue[]): number {
-    const statement = values.some(isLarge) ? this.#db.prepare(sql) : this.#statement(sql);
+    const statement = values.some(isLarge) ? this.#db.prepare(this.#rewrite(sql)) : this.#statement(sql);
     return Number(statement.run(...values).changes);
   }
 
@@ -48,7 +51,7 @@ export class Statements {
   #statement(sql: string): StatementSync {
     const known = this.#prepared.get(sql);
     if (known) return known;
-    const statement = this.#db.prepare(sql);
+    const statement = this.#db.prepare(this.#rewrite(sql));
     this.#prepared.set(sql, statement);
     return statement;
   }

@@ -4,6 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { type PresentedRows, presentedSql } from '../native/file/presented-rows.ts';
 import { PendingWrites } from './call-buffer.ts';
 import { Transaction } from './durable-write.ts';
 import { Overlay } from './overlay.ts';
@@ -23,6 +24,8 @@ export class Vfs extends Tree {
   readonly db: DatabaseSync;
   /** The log of a live file that is shipped; null: SQLite checkpoints it by itself. */
   readonly shippedLog: ShippedLog | null;
+  /** The rows of a file that real programs alone change; null: its own tables have them. */
+  readonly presented: PresentedRows | null;
   readonly #maxFileBytes: number;
   readonly #rows: TableReader;
   readonly #changes: TableWriter;
@@ -36,15 +39,23 @@ export class Vfs extends Tree {
   /**
    * `db` is an open handle on a file with the seed's table. `schema` saves checking it again. Throws `corrupt` for a
    * foreign file. Files larger than `maxFileBytes` are refused. `enterWal` runs before the first write.
-   * `beginAttempts`: see Transaction. `shippedLog`: that of a live file whose log is left to the server.
+   * `beginAttempts`: see Transaction. `shippedLog`: that of a live file whose log is left to the server. `presented`:
+   * what stands for the two tables, of a file that is only read.
    */
   constructor(
     db: DatabaseSync,
-    limits: { maxFileBytes: number; clock?: Clock; beginAttempts?: number; shippedLog?: ShippedLog | null },
+    limits: {
+      maxFileBytes: number;
+      clock?: Clock;
+      beginAttempts?: number;
+      shippedLog?: ShippedLog | null;
+      presented?: PresentedRows | null;
+    },
     schema: Schema = inspectSchema(db),
     enterWal: (() => void) | null = null,
   ) {
-    const statements = new Statements(db);
+    const presented = limits.presented ?? null;
+    const statements = presented === null ? new Statements(db) : new Statements(db, presentedSql);
     const shippedLog = limits.shippedLog ?? null;
     const rows = new TableReader(statements, schema.nodes);
     const clock = limits.clock ?? systemClock;
@@ -69,6 +80,7 @@ export class Vfs extends Tree {
     });
     this.db = db;
     this.shippedLog = shippedLog;
+    this.presented = presented;
     this.#maxFileBytes = limits.maxFileBytes;
     this.#nodes = schema.nodes;
     this.#statements = statements;

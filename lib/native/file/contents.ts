@@ -19,6 +19,9 @@ interface Chunk {
   isDirty: boolean;
 }
 
+/** Where the bytes of a file are. */
+type StoredBytes = Pick<Inode, 'ino' | 'contentRow' | 'base' | 'size'>;
+
 export class Contents {
   readonly #statements: Statements;
   /** By inode, the one that was used last at the end; then by place. */
@@ -42,7 +45,7 @@ export class Contents {
   }
 
   /** Copies bytes of a file to `into`, from `at` on; returns how many. */
-  read(inode: Inode, offset: number, length: number, into: Buffer, at: number): number {
+  read(inode: StoredBytes, offset: number, length: number, into: Buffer, at: number): number {
     const end = Math.min(offset + length, inode.size);
     for (let from = offset; from < end; ) {
       const index = Math.floor(from / FILE_CHUNK_BYTES);
@@ -153,7 +156,7 @@ export class Contents {
   }
 
   /** The bytes of a chunk without the zeros at its end. */
-  #load(inode: Inode, index: number): Buffer {
+  #load(inode: StoredBytes, index: number): Buffer {
     const known = this.#chunks.get(inode.ino);
     const chunk = known?.get(index);
     if (known !== undefined && chunk !== undefined) {
@@ -177,10 +180,10 @@ export class Contents {
     return bytes;
   }
 
-  #baseOf(inode: Inode): Buffer {
+  #baseOf(inode: StoredBytes): Buffer {
     if (this.#base?.row === inode.contentRow) return this.#base.bytes;
     const row = this.#statements.get<{ content: Uint8Array | null }>(
-      'SELECT CAST(content AS BLOB) AS content FROM vfs WHERE rowid = ?',
+      'SELECT CAST(content AS BLOB) AS content FROM main.vfs WHERE rowid = ?',
       inode.contentRow,
     );
     const content = row?.content;

@@ -26,7 +26,12 @@ interface MergeParts {
 /** The first letter of a volume stands for it where a place in the seed's table is noted. */
 const LETTERS: Readonly<Record<Volume, string>> = { workspace: 'w', memory: 'm', tmp: 't' };
 const VOLUME_OF_LETTER = new Map(Object.entries(LETTERS).map(([volume, letter]) => [letter, volume as Volume]));
-const KIND: Readonly<Record<RestingEntry['kind'], number>> = { file: S_IFREG, directory: S_IFDIR, link: S_IFLNK };
+/** The kind of an inode that stands for what rests. */
+export const ENTRY_KIND: Readonly<Record<RestingEntry['kind'], number>> = {
+  file: S_IFREG,
+  directory: S_IFDIR,
+  link: S_IFLNK,
+};
 const MODE: Readonly<Record<RestingEntry['kind'], number>> = { file: 0o644, directory: 0o755, link: 0o777 };
 /** A directory whose entries were never counted. */
 const UNCOUNTED = 1;
@@ -118,8 +123,8 @@ export class Merge {
     if (link === null) return entry === null ? null : this.#take(directory, name, entry);
     const inode = inodes.find(link.ino);
     if (inode !== null && (link.origin !== null || (entry === null && isSpecial(inode.kind)))) return inode;
-    if (entry !== null && inode?.kind === KIND[entry.kind]) {
-      if (isUnchanged(inode, link, entry)) {
+    if (entry !== null && inode?.kind === ENTRY_KIND[entry.kind]) {
+      if (isAsLeft(inode, link, entry)) {
         if (entry.kind === 'file' && inode.stale === 0) this.#follow(inode, entry);
         return inode;
       }
@@ -160,7 +165,7 @@ export class Merge {
         return moved;
       }
     }
-    const inode = inodes.make(KIND[entry.kind], MODE[entry.kind], directory.volume ?? 'workspace');
+    const inode = inodes.make(ENTRY_KIND[entry.kind], MODE[entry.kind], directory.volume ?? 'workspace');
     inode.nlink = entry.kind === 'directory' ? UNCOUNTED : 1;
     this.#adopt(inode, entry);
     if (entry.kind === 'directory') {
@@ -210,7 +215,7 @@ export class Merge {
 }
 
 /** Whether what rests is what this profile left. What it has changed since it woke is its own. */
-function isUnchanged(inode: Inode, link: Link, entry: RestingEntry): boolean {
+export function isAsLeft(inode: Inode, link: Link, entry: RestingEntry): boolean {
   if (entry.kind === 'directory' && entry.version === null) return true;
   if (entry.version !== link.version) return false;
   if (entry.kind !== 'file' || inode.stale !== 0) return true;

@@ -13,21 +13,12 @@ import { EIO, endWith, RequestRefused } from './errno.ts';
 import { FileBytes } from './file-bytes.ts';
 import { FileSystem } from './file-system.ts';
 import { Fold } from './fold.ts';
-import { S_IFDIR } from './inode.ts';
 import { Inodes } from './inodes.ts';
 import { Links } from './links.ts';
 import { Merge } from './merge.ts';
 import { Removal } from './removal.ts';
 import { Room } from './room.ts';
-import {
-  createNativeTables,
-  FIRST_FREE,
-  hasNativeTables,
-  inspectNativeTables,
-  NATIVE_ONLY,
-  VOLUME_INOS,
-  WHOLE_BYTES,
-} from './tables.ts';
+import { beginNativeTables, hasNativeTables, NATIVE_ONLY, VOLUME_INOS, WHOLE_BYTES } from './tables.ts';
 
 interface State {
   session: number;
@@ -55,8 +46,7 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
  */
 export function openNativeFile(file: string, options: NativeFileOptions): NativeFile {
   const mustExist = options.mustExist ?? true;
-  const known = { view: NATIVE_ONLY, inspect: inspectNativeTables };
-  const { db } = openLiveFile(file, { maxBytes: NO_LIMIT, mustExist, joins: true, ...known });
+  const { db } = openLiveFile(file, { maxBytes: NO_LIMIT, mustExist, joins: true, knowsNative: true });
   try {
     return new NativeFile(db, options);
   } catch (error) {
@@ -207,13 +197,7 @@ export class NativeFile {
     const db = this.#db;
     if (!hasNativeTables(db)) {
       db.exec('BEGIN IMMEDIATE');
-      createNativeTables(db);
-      db.prepare('INSERT INTO native_state VALUES (1, 0, 0, ?, ?, 0)').run(FIRST_FREE, FIRST_FREE);
-      for (const ino of Object.values(VOLUME_INOS))
-        db.prepare('INSERT INTO native_inode VALUES (?, ?, 493, 2, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0)').run(
-          ino,
-          S_IFDIR,
-        );
+      beginNativeTables(db);
       db.exec('COMMIT');
     }
     const sql = 'SELECT session, awake, next_ino, next_link, used FROM native_state';

@@ -34,15 +34,20 @@ const seedRows = () =>
       ]),
   );
 
-test('1. while it is awake, and after a kill, the file is corrupt to whatever knows the seed’s tables alone', () => {
+test('1. while it is awake, and after a kill, the file declares the view, and who writes the seed’s tables is refused', () => {
   at.write('workspace/a', 'x');
   at.native.commit();
   at.native.abandon();
-  expect(() => openLive(at.file, { maxBytes: MIB, maxFileBytes: MIB, mustExist: true })).toThrow('view');
+  const views = () => at.with((db) => db.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").all());
+  expect(views()).toEqual([{ name: 'native_only' }]);
+  const limits = { maxBytes: MIB, maxFileBytes: MIB, mustExist: true };
+  expect(() => openLive(at.file, limits)).toThrow(expect.objectContaining({ code: 'conflict' }));
   at.open();
   expect(at.text('workspace/a')).toBe('x');
   at.native.close();
-  const vfs = openAtRest(at.file);
+  expect(views()).toEqual([]);
+  const vfs = openLive(at.file, limits);
+  expect(vfs.stat(parseVfsPath('/a'))?.size).toBe(1);
   vfs.close();
 });
 
@@ -103,13 +108,14 @@ test('2. what was changed, renamed, swapped and removed rests as it was last', (
   expect(at.names('workspace/moved/e')).toEqual(['f']);
 });
 
-test('3. a file above 64 MiB rests in chunks, without content, and the VFS refuses the file as long as it is there', () => {
+test('3. a file above 64 MiB rests in chunks, without content, and other profiles refuse the file as long as it is there', () => {
   at.write('workspace/large', 'begin');
   at.truncate('workspace/large', 65 * MIB);
   at.write('workspace/large', 'end', 65 * MIB);
   at.native.close();
   expect(at.with((db) => db.prepare('SELECT content FROM vfs').all())).toEqual([{ content: null }]);
-  expect(() => openAtRest(at.file)).toThrow('view');
+  const limits = { maxBytes: 512 * MIB, maxFileBytes: MIB, mustExist: true };
+  expect(() => openLive(at.file, limits)).toThrow(expect.objectContaining({ code: 'conflict' }));
   at.open();
   at.rename('workspace/large', 'workspace/renamed');
   at.rest();
@@ -122,7 +128,7 @@ test('3. a file above 64 MiB rests in chunks, without content, and the VFS refus
   at.truncate('workspace/renamed', 3);
   at.native.close();
   expect(seedRows().map((row) => row.slice(0, 2))).toEqual([['workspace:/renamed', 'beg']]);
-  openAtRest(at.file).close();
+  openLive(at.file, limits).close();
 });
 
 test('5. numbers, hard links, nanoseconds, attributes, FIFOs and sockets survive a rest', () => {

@@ -6,7 +6,6 @@
  * changed. At rest they only add to it: what it cannot hold.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { DeclaredView } from '../../vfs/schema.ts';
 import { corruptFile } from '../../vfs/sqlite-errors.ts';
 
 /** Contents are stored in pieces of this many bytes. */
@@ -37,35 +36,47 @@ origin BLOB, version INTEGER)`,
 PRIMARY KEY (ino, name)) WITHOUT ROWID`,
 ];
 
+const OWNERS = new Set(['native_state', 'native_inode', 'native_link', 'native_chunk', 'native_xattr']);
+
 /**
- * Declared while only this profile can read the file: while it is awake, and at rest where a file is larger than a row
- * may be. Whatever knows nothing of it refuses a file that declares a view, and changes nothing.
+ * Declared while the two tables of every VFS file are not enough to read it: while it is awake, and at rest where a
+ * file is larger than a row may be. Whatever knows nothing of it refuses a file that declares a view, and changes
+ * nothing.
  */
-export const NATIVE_ONLY: DeclaredView = { name: 'native_only', sql: 'CREATE VIEW native_only AS SELECT 1 AS native' };
+export const NATIVE_ONLY = { name: 'native_only', sql: 'CREATE VIEW native_only AS SELECT 1 AS native' };
 
 /** Numbers of inodes that every file has: the root, which holds the three volumes, and these. */
 export const ROOT_INO = 1;
 export const VOLUME_INOS = { workspace: 2, memory: 3, tmp: 4 } as const;
+const DIRECTORY_KIND = 0o040000;
+const FILE_KIND = 0o100000;
 /** The first number of an inode, and of a link, that is given away. */
 export const FIRST_FREE = 16;
 
-/** Makes the tables where there are none. The caller is in a transaction. */
-export function createNativeTables(db: DatabaseSync): void {
-  db.exec(TABLES.join(';\n'));
+/** What a file declares of this profile, as `sqlite_schema` has it: names in lower case. */
+interface DeclaredObject {
+  type: unknown;
+  name: unknown;
+  owner: unknown;
+  sql: unknown;
+}
+
+/** Whether an object is one of these tables, or on one of them. */
+export function isOfNativeTables({ owner }: DeclaredObject): boolean {
+  return OWNERS.has(String(owner));
+}
+
+/** Whether it is the view, declared in exactly this way. */
+export function isNativeOnly({ type, name, sql }: DeclaredObject): boolean {
+  return type === 'view' && name === NATIVE_ONLY.name && sql === NATIVE_ONLY.sql;
 }
 
 /**
- * Throws `corrupt` for any object of these tables that is declared in another way: nothing that a file declares is ever
- * run. Changes nothing.
+ * Throws `corrupt` where some of these tables are missing, or declared in another way: nothing that a file declares is
+ * ever run. `objects`: those that are of these tables.
  */
-export function inspectNativeTables(db: DatabaseSync): void {
-  const rows = db
-    .prepare(
-      "SELECT name, sql FROM sqlite_schema WHERE tbl_name LIKE 'native\\_%' ESCAPE '\\' AND type <> 'view' AND sql IS NOT NULL",
-    )
-    .all();
-  if (rows.length === 0) return;
-  const declared = rows.map(({ sql }) => String(sql)).toSorted();
+export function inspectNativeTables(objects: readonly DeclaredObject[]): void {
+  const declared = objects.map(({ sql }) => String(sql)).toSorted();
   const isWhole = declared.length === TABLES.length && TABLES.toSorted().every((sql, at) => sql === declared[at]);
   if (!isWhole) throw corruptFile('its native tables are declared in another way');
 }
@@ -73,4 +84,41 @@ export function inspectNativeTables(db: DatabaseSync): void {
 /** Whether the file has these tables. */
 export function hasNativeTables(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'native_state' AND type = 'table'").get() !== undefined;
+}
+
+/** Makes these tables in a file that has only the two of every VFS file. The caller is in a transaction. */
+export function beginNativeTables(db: Pick<DatabaseSync, 'exec' | 'prepare'>): void {
+  db.exec(TABLES.join(';\n'));
+  db.prepare('INSERT INTO native_state VALUES (1, 0, 0, ?, ?, 0)').run(FIRST_FREE, FIRST_FREE);
+  const volume = db.prepare(
+    `INSERT INTO native_inode VALUES (?, ${DIRECTORY_KIND}, 493, 2, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0)`,
+  );
+  for (const ino of Object.values(VOLUME_INOS)) volume.run(ino);
+}
+
+/**
+ * Notes in a file at rest that a row without content is a large file, and returns the number under which its chunks go.
+ * Its name is the row's: it is taken up when that is looked for. The caller is in a transaction.
+ */
+export function putLargeFile(
+  db: DatabaseSync,
+  { row, size, mode, mtime, charge }: { row: number; size: number; mode: number; mtime: number; charge: number },
+): number {
+  if (!hasNativeTables(db)) {
+    beginNativeTables(db);
+    db.exec(NATIVE_ONLY.sql);
+  }
+  const ino = Number(db.prepare('SELECT next_ino FROM native_state').get()?.next_ino);
+  db.prepare(`INSERT INTO native_inode VALUES (?, ${FILE_KIND}, ?, 0, ?, ?, 0, ?, 0, ?, 0, NULL, ?, 0, ?, 0, 0)`).run(
+    ino,
+    mode,
+    size,
+    mtime,
+    mtime,
+    mtime,
+    row,
+    charge,
+  );
+  db.prepare('UPDATE native_state SET next_ino = ?').run(ino + 1);
+  return ino;
 }

@@ -112,11 +112,13 @@ export class OpenedFile {
   }
 
   unlink(path: string): void {
-    this.native.request(() => this.native.names.unlink(...this.#notedPath(path)));
+    const place = this.#notedPath(path);
+    this.native.request(() => this.native.names.unlink(...place));
   }
 
   rmdir(path: string): void {
-    this.native.request(() => this.native.names.rmdir(...this.#notedPath(path)));
+    const place = this.#notedPath(path);
+    this.native.request(() => this.native.names.rmdir(...place));
   }
 
   names(path: string): string[] {
