@@ -47,4 +47,11 @@ export const STEPS: readonly (() => readonly string[])[] = [
     `CREATE INDEX IF NOT EXISTS instances_by_host_updated ON instances (owner_host, updated)
       WHERE owner_host IS NOT NULL AND tombstone = 0`,
   ],
+  // What orders the series of replicas: what is a host's was acquired by it.
+  () => [
+    ...['series_term', 'series_host_term'].map(
+      (name) => `ALTER TABLE instances ADD COLUMN IF NOT EXISTS ${name} bigint`,
+    ),
+    'UPDATE instances SET series_term = owner_term, series_host_term = owner_term WHERE owner_term IS NOT NULL',
+  ],
 ];

@@ -65,6 +65,10 @@ export const instances = sqliteTable(
     ownerTerm: integer('owner_term'),
     /** Random, of one acquisition: while it is awake, and while an operation is under way. */
     ownerToken: text('owner_token'),
+    /** What orders the series of its replica: it grows when a host acquires it that another one had before. */
+    seriesTerm: integer('series_term'),
+    /** The term of the host that acquired it last; null: none has since there is this column. */
+    seriesHostTerm: integer('series_host_term'),
     /** The id of the last intent or transition that was written. */
     writeId: text('write_id'),
     /** The last whole object in the store. */

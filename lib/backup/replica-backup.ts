@@ -94,7 +94,9 @@ async function opened(options: ReplicaOptions): Promise<OpenedBackup> {
   const moment = await findMoment(store, REGISTRY_ID, atMs, null);
   if (moment === null) {
     const upTo = atMs === null ? '' : ` up to ${new Date(atMs).toISOString()}`;
-    throw new WinterdockError('not_found', `The replica in ${store.url} has no moment of the registry${upTo}.`);
+    throw new WinterdockError('not_found', `The replica in ${store.url} has no moment of the registry${upTo}.`, {
+      hint: 'A registry on Postgres is in no replica: bring it back by its own means, or from a backup.',
+    });
   }
   await makeFolder(tmpFolder);
   const registryAt = join(tmpFolder, 'registry.sqlite');

@@ -39,6 +39,9 @@ import { restoredInWords } from './replica-report.ts';
 import { forgetCopies, RESTORING, restoredFile, settleRow } from './settle-row.ts';
 import { clearAll, countFiles, endRestore, markRestore, setAsideAll, unfinishedRestore } from './unfinished-restore.ts';
 
+/** So many times no sandbox goes to another host between a backup and its restore. */
+const MOST_MOVES = 1_000_000;
+
 export interface RestoreOptions {
   config: Config;
   driver: RegistryDriver;
@@ -243,6 +246,18 @@ async function layFiles({ config, drawers, backup, progress }: RestoreOptions): 
   return laid;
 }
 
+/**
+ * The last term of what was shipped of any sandbox since a backup was made: where several hosts have a registry it
+ * grows with each that takes a sandbox from another one. Nothing where one host alone has had it.
+ */
+async function lastPossibleTerm(
+  { hosts }: Pick<Registry, 'hosts'>,
+  { registry }: Pick<Config, 'registry'>,
+): Promise<number | undefined> {
+  if (registry.driver !== 'postgres') return undefined;
+  return Math.max(0, ...(await hosts.list()).map(({ term }) => term)) + MOST_MOVES;
+}
+
 /** Restores the registry, with rows that match the restored files, and moves it to its path atomically. */
 async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: RestorePlan): Promise<void> {
   const { config, driver, backup, clock, from } = options;
@@ -252,7 +267,7 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
   const { registry } = draft;
   try {
     const { replica } = backup;
-    await registry.hosts.endTerms(clock.now(), replica?.lastTerm);
+    await registry.hosts.endTerms(clock.now(), replica?.lastTerm ?? (await lastPossibleTerm(registry, config)));
     await settleRows(registry, options, laid);
     if (replica === null) {
       await keepLastBackup(registry.facts, lastBackupOf(manifest, from, unreadableIn(manifest).length), clock);

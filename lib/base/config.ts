@@ -246,12 +246,6 @@ export interface Config {
   logLevel: string;
 }
 
-/** Why the settings of the registry and of the replica do not go together, or null. */
-function registryMisfit(env: z.output<typeof environmentSchema>): string | null {
-  if (env.WB_REGISTRY?.driver !== 'postgres' || env.WB_REPLICA_URL === undefined) return null;
-  return 'WB_REPLICA_URL: a replica has the registry in it, which is not shipped from Postgres; replicate the database by its own means, and make backups';
-}
-
 /**
  * Parses the environment. Throws an error that names each wrong setting, its value and what is allowed; the value of a
  * secret is never in it. A wrong WB_REGISTRY or WB_COLD_URL is a refused start, which nobody repeats by itself.
@@ -273,7 +267,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     throw new WinterdockError('validation', message, { extra: { start_refused: refused } });
   }
   const env = parsed.data;
-  const misfit = storeMisfit(env) ?? registryMisfit(env);
+  const misfit = storeMisfit(env);
   if (misfit !== null) throw new Error(`Wrong settings:\n  ${misfit}`);
   const dataFolder = resolve(env.WB_DATA);
   return {

@@ -95,8 +95,11 @@ export async function openAsHost(
   if (publicKey !== null) {
     const { hosts, facts } = opened;
     const admission = { hosts, facts, name, publicKey, tell, now: epochSeconds(clock) };
-    const store = { url: config.store.cold?.url ?? null, fact: claimFact('WB_COLD_URL') };
-    const admitted = isAlone ? admitAlone(admission) : admitBeside(admission, store);
+    const { cold, replica } = config.store;
+    const stores = Object.entries({ WB_COLD_URL: cold, WB_REPLICA_URL: replica }).map(([setting, store]) => ({
+      ...{ setting, url: store?.url ?? null, fact: claimFact(setting) },
+    }));
+    const admitted = isAlone ? admitAlone(admission) : admitBeside(admission, stores);
     await admitted.catch(async (error: unknown) => {
       await opened.close();
       throw error;

@@ -9,7 +9,7 @@ import { ShippedKeys } from '../backup/shipped-keys.ts';
 import { epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
-import { isInstanceId } from '../base/ids.ts';
+import { type InstanceId, isInstanceId } from '../base/ids.ts';
 import { retentionText } from '../base/replica-retention.ts';
 import { parseStoreUrl } from '../base/store-url.ts';
 import type { WallStates } from '../base/walls.ts';
@@ -29,6 +29,7 @@ import { TenantBundles } from '../replication/segment-bundles/bundle-reader.ts';
 import { BundleWriter } from '../replication/segment-bundles/bundle-writer.ts';
 import { MinuteBundles } from '../replication/segment-bundles/minute-bundles.ts';
 import type { ShippedRegistry } from '../replication/shipped-registry.ts';
+import type { StoredUpTo } from '../replication/shipping/lacking-replicas.ts';
 import { ReplicaTraffic } from '../replication/shipping/replica-traffic.ts';
 import { SegmentUploads } from '../replication/shipping/segment-uploads.ts';
 import { SteadyClock } from '../replication/steady-clock.ts';
@@ -121,17 +122,19 @@ export async function createReplica(
   const steady = new SteadyClock(clock, join(config.dataFolder, 'replica', 'clock'));
   const traffic = new ReplicaTraffic(() => performance.now());
   const isFolder = parseStoreUrl(watched.url).driver === 'file';
-  const bundles = isFolder
-    ? null
-    : new BundleWriter({
-        store: watched.foreground,
-        folder: join(config.dataFolder, 'replica', 'bundles'),
-        clock: steady,
-        log,
-        term: host.term,
-        lacking: (...of) => lackingInLevels(watched.background, ...of),
-        merge: (segments) => mergeLacking(levels, segments),
-      });
+  // What a bundle says of those before it is of one writer: beside others each segment is an object.
+  const bundles =
+    isFolder || !host.isAlone
+      ? null
+      : new BundleWriter({
+          store: watched.foreground,
+          folder: join(config.dataFolder, 'replica', 'bundles'),
+          clock: steady,
+          log,
+          term: host.term,
+          lacking: (...of) => lackingInLevels(watched.background, ...of),
+          merge: (segments) => mergeLacking(levels, segments),
+        });
   const minutes = bundles === null ? null : new MinuteBundles({ bundles, traffic });
   const levels: SegmentLevels = new SegmentLevels({
     traffic,
@@ -166,6 +169,7 @@ export async function createReplica(
     rowOf: (id) => registry.instances.get(id),
     copyStored: async (row) => (await copies?.shippedFor(row)) ?? true,
     registryStored: async () => storedRegistry?.join() ?? true,
+    stillHeld: host.isAlone ? null : (ids) => registry.instances.stillHeld(ids),
     spoolBytes: config.store.spoolBytes,
     onGap: (id, why) => {
       const note = async () => {
@@ -210,7 +214,7 @@ export async function createReplica(
   const nearCopies = { store, nameOf: copyInReplica, drawers: createDrawers(config), registry, log };
   // A store below the drawers has them.
   const copies = config.store.cold === null || config.store.isLeaving ? new ShippedCopies(nearCopies) : null;
-  const resting = new RestingFiles({ config, registry, log, files, classOf, sandboxes });
+  const resting = new RestingFiles({ config, registry, host: host.name, log, files, classOf, sandboxes });
   classes.onRead(() => files.reclassify());
   const copiesThere = new ReplicaCopies({
     ...{ store, registry, clock, log },
@@ -238,12 +242,23 @@ export async function createReplica(
     },
     isUsable: async () => (await watched.check()).away === null,
     shipAnew(point) {
-      if (isInstanceId(point.id)) files.shipAnew(point);
+      if (isInstanceId(point.id)) void shipFileAnew(point, point.id);
       else storedRegistry?.shipAnew(point);
       keys.putAgain();
       copies?.lookAgain();
     },
   });
+  /** Unless another host has shipped it since: that one's series are what counts, and these go with time. */
+  const shipFileAnew = async (point: StoredUpTo, id: InstanceId) => {
+    try {
+      const row = await registry.instances.get(id);
+      const isOthers = row !== null && row.seriesHostTerm !== null && row.seriesHostTerm !== host.term;
+      if (isOthers) await files.left(id);
+      else files.shipAnew(point);
+    } catch (error) {
+      log.warn({ id, error: messageOf(error) }, 'what the store lacks is not shipped anew yet');
+    }
+  };
   watched.onHealth(({ away }) => {
     if (away !== null) check.wasAway();
   });

@@ -28,6 +28,8 @@ const LONGEST_AGAIN_MS = 60_000;
 export interface RestingFilesParts {
   config: Pick<Config, 'dataFolder'>;
   registry: Pick<Registry, 'instances'>;
+  /** The name of this host: what is on the disk of another one is shipped by that. */
+  host: string;
   log: Logger;
   files: Replicator;
   classOf: (row: InstanceRow) => ReplicateClass;
@@ -116,7 +118,8 @@ export class RestingFiles {
   }
 
   async #ship(row: InstanceRow): Promise<void> {
-    const { config, files, classOf, sandboxes, log } = this.#parts;
+    const { config, host, files, classOf, sandboxes, log } = this.#parts;
+    if (row.ownerHost !== null && row.ownerHost !== host) return;
     // What is in the store below the drawers is elsewhere already.
     if (!restsAsItsOwn(row) || row.fault !== null || row.file === null || isCloudAddress(row.vfsPath)) return;
     if (classOf(row).kind === 'off') return;

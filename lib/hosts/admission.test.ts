@@ -4,7 +4,7 @@ import { admitAlone, admitBeside } from './admission.ts';
 
 const LEASE_MS = 800;
 const OWN = 'did:key:own';
-const STORE = { url: 's3://bucket/one', fact: 'claimed' };
+const STORE = { setting: 'WB_COLD_URL', url: 's3://bucket/one', fact: 'claimed' };
 
 const row = (over: Partial<HostRecord> = {}): HostRecord => ({
   ...{ name: 'one', term: 1, sinceMs: 0, url: 'http://one:3000', capacity: null, version: null, labels: null },
@@ -34,7 +34,7 @@ test('beside others a server begins under a new name, under its own, and under o
   const other = row({ name: 'two', publicKey: 'did:key:other' });
   for (const rows of [[], [other], [row(), other], [row({ publicKey: 'did:key:other', token: null })]]) {
     const { parts, told, several } = registry(() => rows);
-    await admitBeside(parts, STORE);
+    await admitBeside(parts, [STORE]);
     expect([told, several()]).toEqual([[], true]);
   }
 });
@@ -42,7 +42,7 @@ test('beside others a server begins under a new name, under its own, and under o
 test('a name whose server lives is refused as soon as it is seen to renew', async () => {
   let renewals = 1;
   const { parts, told, several } = registry(() => [row({ publicKey: 'did:key:other', renewals: renewals++ })]);
-  await expect(admitBeside(parts, STORE)).rejects.toMatchObject({
+  await expect(admitBeside(parts, [STORE])).rejects.toMatchObject({
     code: 'conflict',
     extra: { start_refused: 'host_name' },
     message: expect.stringContaining('set WB_HOST_NAME to a name that no other server has'),
@@ -53,14 +53,14 @@ test('a name whose server lives is refused as soon as it is seen to renew', asyn
 test('a name whose server is dead is free one lease later, and not before', async () => {
   const { parts, told } = registry(() => [row({ publicKey: 'did:key:other' })]);
   const begun = performance.now();
-  await admitBeside(parts, STORE);
+  await admitBeside(parts, [STORE]);
   expect(performance.now() - begun).toBeGreaterThanOrEqual(LEASE_MS);
   expect(told).toHaveLength(1);
 });
 
 test('a data folder keeps its name beside others', async () => {
   const { parts } = registry(() => [row({ name: 'former', token: null })]);
-  await expect(admitBeside(parts, STORE)).rejects.toMatchObject({
+  await expect(admitBeside(parts, [STORE])).rejects.toMatchObject({
     extra: { start_refused: 'host_renamed' },
     message: expect.stringContaining('set WB_HOST_NAME to former'),
   });
@@ -69,16 +69,16 @@ test('a data folder keeps its name beside others', async () => {
 test('the store is that of the servers that run', async () => {
   const others = registry(() => [row({ name: 'two', publicKey: 'did:key:other' })]);
   await others.parts.facts.write('claimed', STORE.url);
-  await admitBeside(others.parts, STORE);
+  await admitBeside(others.parts, [STORE]);
   const another = { ...STORE, url: 's3://bucket/another' };
-  await expect(admitBeside(others.parts, another)).rejects.toMatchObject({
+  await expect(admitBeside(others.parts, [another])).rejects.toMatchObject({
     extra: { start_refused: 'store_of_others' },
     message: expect.stringContaining('the other servers of the registry (two) have s3://bucket/one'),
   });
   // Whoever is the first again may have moved it.
   const first = registry(() => [row({ name: 'two', publicKey: 'did:key:other', token: null })]);
   await first.parts.facts.write('claimed', STORE.url);
-  await admitBeside(first.parts, another);
+  await admitBeside(first.parts, [another]);
 });
 
 test('alone a server begins after several only when no other has sandboxes on its disk', async () => {

@@ -40,22 +40,35 @@ export async function admitAlone({ hosts, facts, name, publicKey, now, tell }: A
   await facts.write(SEVERAL, false, now);
 }
 
+/** A store that all servers have in common. */
+interface CommonStore {
+  setting: string;
+  /** Null: this server has none. */
+  url: string | null;
+  /** The name of the fact with the one that was claimed last. */
+  fact: string;
+}
+
 /**
  * Resolves when a server may begin beside others. Rejects with `conflict` and `start_refused` when its name is that of
- * another data folder whose server lives, when its data folder has another name in the registry, or when its object
- * store is not that of the servers that run. `store`: its address, and the fact with the one that was claimed last.
+ * another data folder whose server lives, when its data folder has another name in the registry, or when one of its
+ * `stores` is not that of the servers that run. One that they have not claimed yet may be the first's.
  */
 export async function admitBeside(
   { hosts, facts, name, publicKey, now, tell }: AdmissionParts,
-  store: { url: string | null; fact: string },
+  stores: readonly CommonStore[],
 ): Promise<void> {
   const rows = await hosts.list();
   const former = rows.find((one) => one.publicKey === publicKey && one.name !== name);
   if (former !== undefined) throw hasAnotherName(former.name, name);
   const running = rows.filter((one) => one.token !== null && one.name !== name);
-  const claimed = await facts.read(store.fact);
-  if (running.length > 0 && claimed !== null && claimed !== store.url)
-    throw hasAnotherStore(running, claimed, store.url);
+  for (const store of stores) {
+    const claimed = await facts.read(store.fact);
+    if (claimed === null || claimed === store.url) continue;
+    if (running.length > 0) throw hasAnotherStore(running, claimed, store);
+    // Whoever comes next has none either.
+    if (store.url === null) await facts.write(store.fact, null, now);
+  }
   await requireFreeName(hosts, { name, publicKey, tell });
   if ((await facts.read(SEVERAL)) !== true) await facts.write(SEVERAL, true, now);
 }
@@ -95,12 +108,16 @@ function hasAnotherName(former: string, name: string): WinterdockError {
   );
 }
 
-/** What rests in the store wakes on any of them. */
-function hasAnotherStore(running: readonly HostRecord[], claimed: unknown, url: string | null): WinterdockError {
+/** What rests in the store wakes on any of them, and what was shipped to the replica too. */
+function hasAnotherStore(
+  running: readonly HostRecord[],
+  claimed: unknown,
+  { setting, url }: CommonStore,
+): WinterdockError {
   const names = running.map((one) => one.name).join(', ');
   return refused(
     'store_of_others',
-    `WB_COLD_URL is ${url}, and the other servers of the registry (${names}) have ${String(claimed)}. Nothing was changed.`,
+    `${setting} is ${url ?? 'not set'}, and the other servers of the registry (${names}) have ${String(claimed)}. Nothing was changed.`,
     ['give all of them the same store'],
   );
 }

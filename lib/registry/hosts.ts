@@ -63,8 +63,8 @@ export interface HostStore {
   /** How many sandboxes each host has, awake or on its disk; those that have none are left out. In no order. */
   owned(): Promise<{ host: string; sandboxes: number }[]>;
   /**
-   * After a restore: no row is anybody's any more, and the next host to begin has a new term, which is later than
-   * `after` too: that of a host which began after the moment that was restored.
+   * After a restore: no row is anybody's any more, and the next host to begin has a new term, which is later than what
+   * orders the series of any row, and than `after`: what became of both after the moment that was restored.
    */
   endTerms(nowMs: number, after?: number): Promise<void>;
 }

@@ -6,6 +6,7 @@ import type { InstanceId } from '../base/ids.ts';
 import type { State } from '../lifecycle/state-map.ts';
 import type { Fault } from '../lifecycle/words.ts';
 import type { Volume } from '../vfs/volumes.ts';
+import type { SeriesOrder } from './series-order.ts';
 import type {
   DueTarget,
   FileRecord,
@@ -183,12 +184,18 @@ export interface InstanceStore {
    * another intent. False when the row has changed or has an intent. Throws `quota_exceeded` when the operation leads
    * to `active` and the tenant has no active or waking instance left. Survives a kill of the process at once; survives
    * power loss with the next committed transaction, or at once when it is `durable`. The row is `owner`'s from then on;
-   * false also for a row that another acquisition has, or another host's.
+   * false also for a row that another acquisition has, or another host's. `order`: what orders the series of its
+   * replica, as the caller read it and from now on; false also when that is another by now.
    */
   begin(
     id: InstanceId,
     intent: Intent,
-    options?: { durable?: boolean; owner?: RowOwner; writeId?: string | null },
+    options?: {
+      durable?: boolean;
+      owner?: RowOwner;
+      writeId?: string | null;
+      order?: { was: SeriesOrder; is: SeriesOrder };
+    },
   ): Promise<boolean>;
   /**
    * Clears the intent, keeps the state and appends the lines: the operation did not happen. `file`: the new facts of a
@@ -313,6 +320,11 @@ export interface InstanceStore {
   unsettled(host?: string): Promise<InstanceRow[]>;
   /** Every row that has a file, in id order after `after`, for the scrubber and orphan search. */
   withFile(after: string, limit: number): Promise<InstanceRow[]>;
+  /**
+   * Those of these sandboxes whose rows have the token that is given for them, in one statement: nobody has acquired
+   * them since. A host asks for its own (registry-of-host.ts), without tokens.
+   */
+  stillHeld(ids: readonly InstanceId[], tokens?: ReadonlyMap<InstanceId, string>): Promise<InstanceId[]>;
 
   /**
    * Inserts a row for a file that is already at its `vfsPath` and moves it to `to`, in one transaction with its lines.

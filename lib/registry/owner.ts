@@ -6,13 +6,17 @@
 import { randomBytes } from 'node:crypto';
 import { isCloudAddress } from '../base/cloud-address.ts';
 import { parseCopyPath } from '../base/copy-paths.ts';
+import { NO_SERIES, type SeriesOrder } from './series-order.ts';
 import type { InstanceRow, RowOwner } from './types.ts';
 
 /** What a row says of its owner. */
 export type Ownership = Pick<InstanceRow, 'ownerHost' | 'ownerTerm' | 'ownerToken' | 'writeId'>;
 
-/** Of a row that is anybody's. */
-export const UNOWNED: Ownership = { ownerHost: null, ownerTerm: null, ownerToken: null, writeId: null };
+/** Of a row that is anybody's, and never was somebody's. */
+export const UNOWNED: Ownership & SeriesOrder = {
+  ...{ ownerHost: null, ownerTerm: null, ownerToken: null, writeId: null },
+  ...NO_SERIES,
+};
 
 /** 128 random bits, as text. */
 export function newToken(): string {

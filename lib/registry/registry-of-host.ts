@@ -34,6 +34,7 @@ export function registryOfHost<R extends Registry>(registry: R, host: HostIdenti
     touch: (touches) => instances.touch(touches.map((one) => ({ ...one, owner: ownerOf(one.id) }))),
     // A start has no tokens: those in its rows are of its process before, which has ended.
     unsettled: async () => (await instances.unsettled(host.name)).map(note),
+    stillHeld: (ids) => instances.stillHeld(ids, held),
     due: (now, limit) => instances.due(now, limit, host.name),
     uploadsDue: (after, limit) => instances.uploadsDue(after, limit, host.name),
     uploadBacklog: () => instances.uploadBacklog(host.name),

@@ -2,6 +2,7 @@
 import type { State } from '../lifecycle/state-map.ts';
 import type { FiledInStore, InstancePatch, InstanceStore, StoredRecord, Transition } from './instances.ts';
 import { ownershipAfter, UNOWNED } from './owner.ts';
+import { acquiredBy } from './series-order.ts';
 import type { FileRecord, InstanceRow, NewInstance, RowOwner, StoredObject } from './types.ts';
 
 type Raised = NonNullable<Transition['fault']>;
@@ -28,6 +29,7 @@ export function newRow({ host, ...instance }: NewInstance, now: number): Instanc
     failures: 0,
     ...UNOWNED,
     writeId: instance.writeId ?? null,
+    ...(host === undefined ? {} : acquiredBy(UNOWNED, host.term)),
     stored: null,
   };
   return {

@@ -118,6 +118,10 @@ export interface InstanceRow {
   ownerTerm: number | null;
   /** Of one acquisition; null at rest. */
   ownerToken: string | null;
+  /** What orders the series of its replica (lib/registry/series-order.ts). */
+  seriesTerm: number | null;
+  /** The term of the host that acquired it last, whatever became of it since; null: nobody knows. */
+  seriesHostTerm: number | null;
   /** Of the last intent or transition that was written with an id. */
   writeId: string | null;
   /** Kept while it is awake; null when nothing of it is in a store. */

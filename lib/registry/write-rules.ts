@@ -72,6 +72,7 @@ export const WRITE_RULES: WriteRules = {
       'dueCounts',
       'unsettled',
       'withFile',
+      'stillHeld',
       'uploadsDue',
       'uploadBacklog',
       'countInStore',

@@ -8,13 +8,14 @@ import type { ShippedMark } from '../storage/shipped-mark.ts';
 import { compareSeries } from './names/replica-names.ts';
 import type { SeriesPoint } from './names/series-point.ts';
 import type { PromisedRow } from './promise/answer-barrier.ts';
+import type { OwnerProof } from './promise/owner-proof.ts';
 import { everyMsOf, type ReplicateClass, shipsCommits } from './promise/replicate-class.ts';
 import type { ShippedFile } from './shipped-file.ts';
 import type { SegmentUploads } from './shipping/segment-uploads.ts';
 import { SharedRounds } from './shipping/shared-rounds.ts';
 import type { SpoolRefusal } from './spool/spool-room.ts';
 import type { SpooledSegment } from './spool/spooled-segment.ts';
-import { type StoredOutcome, StoredPoints } from './stored-points.ts';
+import { isSameReach, type Reached, type StoredOutcome, StoredPoints } from './stored-points.ts';
 
 /** How often the logs are looked at, in milliseconds. */
 const LOOK_MS = 1000;
@@ -48,6 +49,8 @@ export interface OpenReplica {
   isLagKnown: boolean;
   /** The last cuts of which the store lacks something: what was committed before `beganMs` is in them or earlier. */
   readonly cuts: { point: SeriesPoint; beganMs: number }[];
+  /** Up to where the store had it when it was last proved to be this host's. */
+  proven: Reached | null;
   /** Its process may commit. */
   isOpen: boolean;
 }
@@ -66,8 +69,13 @@ export class OpenReplicas {
   #fastTimer: NodeJS.Timeout | null = null;
   #syncTimer: NodeJS.Timeout | null = null;
 
-  constructor(uploads: SegmentUploads) {
+  readonly #proof: OwnerProof | null;
+  #onTaken: (id: InstanceId) => void = () => undefined;
+
+  /** `proof`: before an answer that waits for the store is given; null: nobody else has these files. */
+  constructor(uploads: SegmentUploads, proof: OwnerProof | null = null) {
     this.#uploads = uploads;
+    this.#proof = proof;
     this.points = new StoredPoints(uploads);
   }
 
@@ -81,6 +89,11 @@ export class OpenReplicas {
     for (const timer of [this.#timer, this.#syncTimer]) if (timer !== null) clearInterval(timer);
     if (this.#fastTimer !== null) clearTimeout(this.#fastTimer);
     await Promise.allSettled([...this.#open.values()].map(({ file }) => file.ship()));
+  }
+
+  /** Tells of each that is another host's by now. */
+  onTaken(listener: (id: InstanceId) => void): void {
+    this.#onTaken = listener;
   }
 
   has(id: InstanceId): boolean {
@@ -103,7 +116,7 @@ export class OpenReplicas {
     const nowMs = performance.now();
     const added: OpenReplica = {
       ...{ ...open, row: promised(row), everyMs, rounds },
-      ...{ addedMs: nowMs, lookedMs: nowMs, cuts: [], isOpen: false },
+      ...{ addedMs: nowMs, lookedMs: nowMs, cuts: [], proven: stored, isOpen: false },
     };
     this.#open.set(id, added);
     this.points.follow(id, stored);
@@ -160,7 +173,9 @@ export class OpenReplicas {
     const open = this.#open.get(id);
     if (open === undefined) return this.#others.has(id);
     if (open.everyMs > 0) return true;
-    return open.isOpen && this.#uploads.waiting(id).length === 0 && this.points.isStored(id, open.file);
+    if (!open.isOpen || this.#uploads.waiting(id).length > 0 || !this.points.isStored(id, open.file)) return false;
+    const { point } = open.file;
+    return this.#proof === null || (point !== null && open.proven !== null && isSameReach(open.proven, point));
   }
 
   /** Resolves once the store has what was committed by now, where answers wait for it. `gone`: it is not open. */
@@ -225,7 +240,18 @@ export class OpenReplicas {
     const outcome = await this.points.whenStored(id, open.file, isGone);
     if (outcome === 'stored') hasUntil(open, beganMs);
     this.#noteWhole(id, open);
-    return outcome;
+    return outcome === 'stored' && this.#proof !== null ? this.#prove(this.#proof, id, open) : outcome;
+  }
+
+  async #prove(proof: OwnerProof, id: InstanceId, open: OpenReplica): Promise<StoredOutcome> {
+    const reached = this.points.reached(id);
+    const verdict = await proof.of(id);
+    if (verdict === 'unknown') return verdict;
+    // Its process ended meanwhile: the row says what became of it.
+    if (this.#open.get(id) !== open) return 'gone';
+    if (verdict === 'taken') this.#onTaken(id);
+    else open.proven = reached;
+    return verdict === 'taken' ? verdict : 'stored';
   }
 
   #lookAtSync(): void {

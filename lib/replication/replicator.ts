@@ -9,6 +9,7 @@ import { makeFolder } from '../base/effects.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { bytesAtNow, isThereNow } from '../base/strangers-file.ts';
+import { acquiredBy, orderAtRest } from '../registry/series-order.ts';
 import type { FileRecord, InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { ShippedMark } from '../storage/shipped-mark.ts';
@@ -18,6 +19,7 @@ import { compareSeries, REGISTRY_ID } from './names/replica-names.ts';
 import type { SeriesPoint } from './names/series-point.ts';
 import { type OpenReplica, OpenReplicas } from './open-replicas.ts';
 import type { AnswerBarrier } from './promise/answer-barrier.ts';
+import { OwnerProof } from './promise/owner-proof.ts';
 import { everyMsOf, type ReplicateClass, replicateText, shipsCommits } from './promise/replicate-class.ts';
 import type { RecoveryPoint, ReplicaOfFiles, ReplicaStatus } from './replica-of-files.ts';
 import { RestingReplicas } from './resting-replicas.ts';
@@ -53,6 +55,8 @@ export interface ReplicatorParts {
   copyStored: (row: InstanceRow) => Promise<boolean>;
   /** Resolves with whether the store has what the registry committed by now; false: it is away. */
   registryStored: () => Promise<boolean>;
+  /** Which of some sandboxes are still this host's, by its acquisition; null: nobody else uses the registry. */
+  stillHeld?: ((ids: readonly InstanceId[]) => Promise<readonly InstanceId[]>) | null;
   spoolBytes: number;
   /** The history of a sandbox has a gap of moments; `why` is a clause. */
   onGap: (id: InstanceId, why: string) => void;
@@ -75,13 +79,13 @@ export class Replicator implements ReplicaOfFiles {
 
   constructor(parts: ReplicatorParts) {
     this.#parts = parts;
-    const { uploads, clock, log, classOf, rowOf, copyStored, registryStored } = parts;
+    const { uploads, clock, log, term, classOf, rowOf, copyStored, registryStored } = parts;
     const folder = join(parts.dataFolder, 'replica');
     this.#spool = join(folder, 'spool');
     this.#uploads = uploads;
-    this.#open = new OpenReplicas(uploads);
+    this.#open = new OpenReplicas(uploads, parts.stillHeld ? new OwnerProof(parts.stillHeld) : null);
     const isOpen = (id: InstanceId) => this.#open.has(id);
-    this.#resting = new RestingReplicas({ folder: join(folder, 'positions'), uploads, clock, log, isOpen });
+    this.#resting = new RestingReplicas({ folder: join(folder, 'positions'), term, uploads, clock, log, isOpen });
     this.answers = new SyncPromise({
       ...{ open: this.#open, resting: this.#resting, uploads, classOf, rowOf, copyStored, registryStored },
       shipResting: (row) => this.#shipResting(row),
@@ -137,6 +141,11 @@ export class Replicator implements ReplicaOfFiles {
     const why = 'the store lacks what it was given';
     if (!this.#open.has(id as InstanceId)) this.#parts.onGap(id as InstanceId, why);
     void this.#lost(id as InstanceId, why);
+  }
+
+  /** Another host has a sandbox now. */
+  left(id: InstanceId): Promise<void> {
+    return this.#resting.left(id);
   }
 
   /** Sandboxes at rest that are still to be shipped. */
@@ -213,13 +222,15 @@ export class Replicator implements ReplicaOfFiles {
     }
     this.#parts.bundles?.note(id, row.tenant);
     const position = this.#resting.positionOf(row);
-    const point: SeriesPoint | null = this.stale.has(id) ? null : position;
+    // The number that its intent has set.
+    const order = acquiredBy(row, this.#parts.term).seriesTerm ?? 0;
+    const point: SeriesPoint | null = this.stale.has(id) || position?.series.term !== order ? null : position;
     const mark = new ShippedMark(path);
     const told = {
       confirm: mark.confirm.bind(mark),
       onGap: (why: string) => this.#parts.onGap(id, why),
     };
-    const file = this.#shippedFile(id, path, point, told);
+    const file = this.#shippedFile({ id, term: order, file: path, ...told }, point);
     const lacking = this.#resting.lacking(id);
     this.#open.add(
       row,
@@ -326,15 +337,17 @@ export class Replicator implements ReplicaOfFiles {
     const { id, file, tenant } = row;
     if (file === null || this.#resting.positionOf(row) !== null) return;
     // A copy of what it was before it woke would be the newest series, and older.
-    const present = (await this.#parts.rowOf(id))?.file;
-    if (present?.mtimeNs !== file.mtimeNs || present.size !== file.size) return;
+    const present = await this.#parts.rowOf(id);
+    if (present?.file?.mtimeNs !== file.mtimeNs || present.file.size !== file.size) return;
     if (this.#open.has(id) || this.#resting.isDropped(id)) return;
     if (!this.hasRoomFor(bytesAtNow(path))) {
       this.#refused.set(id, this.#refused.get(id) ?? { sinceMs: performance.now(), why: NO_ROOM });
       return;
     }
     this.#parts.bundles?.note(id, tenant);
-    const shipped = this.#shippedFile(id, path, null, { confirm: () => undefined, onGap: () => undefined });
+    const term = orderAtRest(present, this.#parts.term);
+    const told = { confirm: () => undefined, onGap: () => undefined };
+    const shipped = this.#shippedFile({ id, term, file: path, ...told }, null);
     await this.#resting.track(id, shipped.shipLast());
     const { refusal } = shipped.room;
     if (refusal === null) this.#refused.delete(id);
@@ -359,16 +372,13 @@ export class Replicator implements ReplicaOfFiles {
   }
 
   #shippedFile(
-    id: InstanceId,
-    file: string,
+    of: Pick<ShippedFileParts, 'file' | 'term' | 'confirm' | 'onGap'> & { id: InstanceId },
     point: SeriesPoint | null,
-    told: Pick<ShippedFileParts, 'confirm' | 'onGap'>,
   ): ShippedFile {
-    const { term, cutter, clock, log, spoolBytes } = this.#parts;
-    const spool = join(this.#spool, id);
-    const uploads = this.#uploads;
-    const parts = { id, file, spool, term, cutter, uploads, clock, log, spoolBytes, ...told };
-    return new ShippedFile(parts, point, this.#resting.lastTimeMs(id));
+    const { cutter, clock, log, spoolBytes } = this.#parts;
+    const spool = join(this.#spool, of.id);
+    const parts = { ...of, spool, cutter, uploads: this.#uploads, clock, log, spoolBytes };
+    return new ShippedFile(parts, point, this.#resting.lastTimeMs(of.id));
   }
 
   async #lost(id: InstanceId, why = 'a segment was lost before it was stored'): Promise<void> {

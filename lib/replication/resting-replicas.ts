@@ -6,6 +6,7 @@ import { parseCopyPath } from '../base/copy-paths.ts';
 import { messageOf } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
+import { orderAtRest, type SeriesOrder } from '../registry/series-order.ts';
 import type { FileRecord, InstanceRow } from '../registry/types.ts';
 import { seriesName } from './names/replica-names.ts';
 import type { SeriesPoint } from './names/series-point.ts';
@@ -17,6 +18,8 @@ import { leadsTo } from './spool/spool.ts';
 import type { SpooledSegment } from './spool/spooled-segment.ts';
 
 interface RestingReplicasParts {
+  /** The term of this host. */
+  term: number;
   /** Absolute; made when it is missing. */
   folder: string;
   uploads: Pick<SegmentUploads, 'waiting' | 'drop'>;
@@ -136,10 +139,22 @@ export class RestingReplicas {
       .flatMap(([id, { series, txid, isShipped }]) => (isShipped ? [{ id, series, txid }] : []));
   }
 
-  /** Where the replica of a row ends, if that is the file that the row has; null otherwise. */
-  positionOf(row: Pick<InstanceRow, 'id' | 'file'>): RestPosition | null {
+  /**
+   * Where the replica of a row ends, if that is the file that the row has, and nobody else has shipped it since; null
+   * otherwise.
+   */
+  positionOf(row: Pick<InstanceRow, 'id' | 'file'> & SeriesOrder): RestPosition | null {
     const position = this.#positions.get(row.id);
-    return position !== null && row.file !== null && isFileOf(position, restedOf(row.file)) ? position : null;
+    if (position === null || row.file === null || !isFileOf(position, restedOf(row.file))) return null;
+    const isLast = row.seriesHostTerm === null || position.series.term === orderAtRest(row, this.#parts.term);
+    return isLast ? position : null;
+  }
+
+  /** Another host has it now: where its replica ends is not known here any more. */
+  async left(id: InstanceId): Promise<void> {
+    this.#stale.delete(id);
+    this.#behind.delete(id);
+    await this.#positions.remove(id);
   }
 
   pointOf(row: InstanceRow): RecoveryPoint {

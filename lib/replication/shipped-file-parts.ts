@@ -23,6 +23,7 @@ export interface ShippedFileParts {
   file: string;
   /** Absolute folder of its spool. */
   spool: string;
+  /** What orders its series: those that begin now come after those of a smaller one. */
   term: number;
   cutter: Pick<Cutter, 'cutSegment' | 'cutBase' | 'cutFirstPage' | 'walkLog'>;
   uploads: Pick<SegmentUploads, 'add' | 'drop' | 'waiting' | 'bytes' | 'away'>;

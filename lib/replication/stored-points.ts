@@ -8,10 +8,13 @@ import type { SeriesPoint } from './names/series-point.ts';
 import type { ShippedFile } from './shipped-file.ts';
 import type { SegmentUploads } from './shipping/segment-uploads.ts';
 
-/** `gone`: the file is not shipped by this any more. */
-export type StoredOutcome = 'stored' | 'away' | 'gone';
+/**
+ * `gone`: the file is not shipped by this any more. `taken`: it is another host's. `unknown`: whose it is was not
+ * answered.
+ */
+export type StoredOutcome = 'stored' | 'away' | 'gone' | 'taken' | 'unknown';
 
-type Reached = Pick<SeriesPoint, 'series' | 'txid'>;
+export type Reached = Pick<SeriesPoint, 'series' | 'txid'>;
 
 /** Until what could not be cut is tried again, in milliseconds. */
 const AGAIN_MS = 50;
@@ -42,6 +45,11 @@ export class StoredPoints {
   /** Up to where the store has each file that is followed. */
   all(): { id: string; series: SegmentSeries; txid: number }[] {
     return [...this.#reached].flatMap(([id, reached]) => (reached === NOTHING ? [] : [{ id, ...reached }]));
+  }
+
+  /** Up to where the store has a file. */
+  reached(id: string): Reached {
+    return this.#reached.get(id) ?? NOTHING;
   }
 
   unfollow(id: string): void {
@@ -80,7 +88,7 @@ export class StoredPoints {
       }
       if (this.#has(id, point)) return 'stored';
       // It was given up: a base follows, if not by itself.
-      if (before !== null && isSame(before, point)) file.endSeries('a segment was given up before it was stored');
+      if (before !== null && isSameReach(before, point)) file.endSeries('a segment was given up before it was stored');
       before = point;
     }
     return 'gone';
@@ -115,4 +123,4 @@ export class StoredPoints {
 const NOTHING: Reached = { series: { term: 0, token: '' }, txid: 0 };
 const isSameSeries = (one: Pick<Reached, 'series'>, other: Pick<Reached, 'series'>) =>
   seriesName(one.series) === seriesName(other.series);
-const isSame = (one: Reached, other: Reached) => isSameSeries(one, other) && one.txid === other.txid;
+export const isSameReach = (one: Reached, other: Reached) => isSameSeries(one, other) && one.txid === other.txid;

@@ -8,7 +8,7 @@ import type { InstanceId } from '../base/ids.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { OpenReplicas } from './open-replicas.ts';
 import type { AnswerBarrier, AnswerPatience, PromisedRow } from './promise/answer-barrier.ts';
-import { committedUnreplicated, refusedUnreplicated, type WhyNothing } from './promise/not-replicated.ts';
+import { committedUnreplicated, notProvenOwn, refusedUnreplicated, type WhyNothing } from './promise/not-replicated.ts';
 import type { ReplicateClass } from './promise/replicate-class.ts';
 import { type RestingReplicas, restsAsItsOwn } from './resting-replicas.ts';
 import type { SegmentUploads } from './shipping/segment-uploads.ts';
@@ -79,6 +79,7 @@ export class SyncPromise implements AnswerBarrier {
     let unshippedMs: number | null = null;
     while (!isOver()) {
       const outcome = await open.whenInStep(id);
+      if (outcome === 'taken' || outcome === 'unknown') throw notProvenOwn(`the sandbox "${id}"`, outcome);
       if (outcome !== 'gone') return outcome === 'stored';
       const asked = await rowOf(id);
       if (asked !== null && !this.#isSync(asked)) return true;

@@ -63,15 +63,21 @@ function changeOf(queries: Queries, known: readonly string[], changed: readonly 
     .returning(INSTANCE_COLUMNS);
 }
 
+interface BeginKind {
+  wakes: boolean;
+  /** Whether what orders the series of its replica is compared and set. */
+  isOrdered: boolean;
+}
+
 /** The same for an intent, which counts as active when it wakes. */
-function beginOf(queries: Queries, wakes: boolean) {
+function beginOf(queries: Queries, { wakes, isOrdered }: BeginKind) {
   const { job, tenant, finished } = tenantForgettings;
   const forgetting = queries
     .select({ job })
     .from(tenantForgettings)
     .where(and(eq(tenant, instances.tenant), isNull(finished)));
   const may = wakes ? [hasActiveLeft(sql`listed(${placeholder('verbs')})`), notExists(forgetting)] : [];
-  return beginIntent(queries, ...may).returning(INSTANCE_COLUMNS);
+  return beginIntent(queries, isOrdered, ...may).returning(INSTANCE_COLUMNS);
 }
 
 /** The bytes of a touch, where they were measured by who may still say so (`mayMeasure`). */
@@ -129,8 +135,9 @@ export class HotWrites {
   }
 
   /** Writes an intent. Returns the row; null: it is another one, or its tenant may have no more that are awake. */
-  async begin(bound: Record<string, unknown>, wakes: boolean): Promise<InstanceRow | null> {
-    const { text, bind, decode } = this.#statement(`begin ${wakes}`, (queries) => beginOf(queries, wakes));
+  async begin(bound: Record<string, unknown>, kind: BeginKind): Promise<InstanceRow | null> {
+    const key = `begin ${kind.wakes} ${kind.isOrdered}`;
+    const { text, bind, decode } = this.#statement(key, (queries) => beginOf(queries, kind));
     const params = bind({ ...bound, verbs: JSON.stringify(WAKE_VERBS) });
     const [row] = (await this.#database.writeWhole([{ text, params }]))[0]?.rows ?? [];
     return row === undefined ? null : decode(row);

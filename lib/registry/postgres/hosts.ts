@@ -6,7 +6,7 @@ import type { PostgresDatabase } from './database.ts';
 const FIRST = 1;
 
 export function openHosts(database: PostgresDatabase): HostStore {
-  const { all, list, describe, renew, giveBack, insert, removeOthers, takeOver, adopt, owned, disown } =
+  const { all, list, describe, renew, giveBack, insert, removeOthers, takeOver, adopt, owned, lastSeries, disown } =
     database.with(hostStatements);
   return {
     async begin(host, nowMs, { alone }) {
@@ -43,7 +43,8 @@ export function openHosts(database: PostgresDatabase): HostStore {
     async endTerms(nowMs, after = FIRST) {
       await database.write(async () => {
         // Without a row it had its first term before.
-        const last = Math.max((await all().all())[0]?.term ?? FIRST, after);
+        const series = Number((await lastSeries().get({}))?.last ?? FIRST);
+        const last = Math.max((await all().all())[0]?.term ?? FIRST, series, after);
         await insert().run({ name: NOBODY, term: last + 1, sinceMs: nowMs });
         await removeOthers().run({ name: NOBODY });
         await disown().run();

@@ -43,6 +43,15 @@ export class InstanceQueries {
     return this.statements.laterThan(host).all({ time, limit, host });
   }
 
+  /** See `InstanceStore.stillHeld`. */
+  async stillHeld(
+    ids: readonly InstanceId[],
+    tokens: ReadonlyMap<InstanceId, string> = new Map(),
+  ): Promise<InstanceId[]> {
+    const rows = await this.statements.tokensOf().all({ ids: JSON.stringify(ids) });
+    return rows.filter((row) => row.token !== null && row.token === tokens.get(row.id)).map((row) => row.id);
+  }
+
   /** Rows with a file, in the order of their ids. */
   withFile(after: string, limit: number): Promise<InstanceRow[]> {
     return this.statements.withFile().all({ after, limit });

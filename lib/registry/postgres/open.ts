@@ -149,6 +149,7 @@ export async function openPostgresRegistry(
     dueCounts: openDueCounts(database),
     unsettled: (host) => queries.unsettled(host),
     withFile: (after, limit) => queries.withFile(after, limit),
+    stillHeld: (ids, tokens) => queries.stillHeld(ids, tokens),
     adopt: (...args) => writes.adopt(...args),
     ...storedRows(database, queries, ledger, storeNames),
   };

@@ -28,7 +28,7 @@ import {
   wellFormed,
 } from '../row-changes.ts';
 import { searchText } from '../search-words.ts';
-import { writeStatements } from '../statements/instance-writes.ts';
+import { boundOrder, writeStatements } from '../statements/instance-writes.ts';
 import type { SeedingChunk } from '../statements/seeding-chunks.ts';
 import { dueAt } from '../thresholds.ts';
 import type { InstanceRow, Intent, LedgerEntry, NewInstance, RowOwner } from '../types.ts';
@@ -240,13 +240,13 @@ export class InstanceWriter {
   async begin(
     id: InstanceId,
     intent: Intent,
-    { owner, writeId = null }: NonNullable<Parameters<InstanceStore['begin']>[2]> = {},
+    { owner, writeId = null, order }: NonNullable<Parameters<InstanceStore['begin']>[2]> = {},
   ): Promise<boolean> {
     const { from, generation } = intent;
     const { host: ownerHost = null, term: ownerTerm = null, token: ownerToken = null } = owner ?? {};
-    const bound = { intent, id, from, generation, ownerHost, ownerTerm, ownerToken, writeId };
+    const bound = { intent, id, from, generation, ownerHost, ownerTerm, ownerToken, writeId, ...boundOrder(order) };
     const wakes = intent.to === 'active' && from !== 'active';
-    const begun = await this.#hot.begin(bound, wakes);
+    const begun = await this.#hot.begin(bound, { wakes, isOrdered: order !== undefined });
     if (begun !== null) {
       this.#begun.set(id, begun);
       return true;

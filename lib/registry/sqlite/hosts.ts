@@ -7,7 +7,7 @@ import type { SyncMethods } from './to-async.ts';
 const FIRST = 1;
 
 export function openHosts(database: RegistryDatabase): SyncMethods<HostStore> {
-  const { all, list, describe, renew, giveBack, insert, removeOthers, takeOver, adopt, owned, disown } =
+  const { all, list, describe, renew, giveBack, insert, removeOthers, takeOver, adopt, owned, lastSeries, disown } =
     hostStatements(database);
   return {
     begin(host, nowMs, { alone }) {
@@ -46,7 +46,7 @@ export function openHosts(database: RegistryDatabase): SyncMethods<HostStore> {
     endTerms(nowMs, after = FIRST) {
       database.write(() => {
         // Without a row it had its first term before.
-        const last = Math.max(all().all()[0]?.term ?? FIRST, after);
+        const last = Math.max(all().all()[0]?.term ?? FIRST, lastSeries().get({})?.last ?? FIRST, after);
         insert().run({ name: NOBODY, term: last + 1, sinceMs: nowMs });
         removeOthers().run({ name: NOBODY });
         disown().run();

@@ -37,6 +37,12 @@ export class InstanceQueries {
     return this.statements.laterThan(host).all({ time, limit, host });
   }
 
+  /** See `InstanceStore.stillHeld`. */
+  stillHeld(ids: readonly InstanceId[], tokens: ReadonlyMap<InstanceId, string> = new Map()): InstanceId[] {
+    const rows = this.statements.tokensOf().all({ ids: JSON.stringify(ids) });
+    return rows.filter((row) => row.token !== null && row.token === tokens.get(row.id)).map((row) => row.id);
+  }
+
   /** Rows with a file, in the order of their ids. */
   withFile(after: string, limit: number): InstanceRow[] {
     return this.statements.withFile().all({ after, limit });

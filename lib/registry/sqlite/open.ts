@@ -165,6 +165,7 @@ export function openSqliteRegistry(
     dueCounts: openDueCounts(database),
     unsettled: (host) => queries.unsettled(host),
     withFile: (after, limit) => queries.withFile(after, limit),
+    stillHeld: (ids, tokens) => queries.stillHeld(ids, tokens),
     adopt: (...args) => writes.adopt(...args),
     ...storedRows(database, queries, ledger, storeNames),
   };

@@ -28,7 +28,7 @@ import {
   wellFormed,
 } from '../row-changes.ts';
 import { searchText } from '../search-words.ts';
-import { writeStatements } from '../statements/instance-writes.ts';
+import { boundOrder, writeStatements } from '../statements/instance-writes.ts';
 import type { SeedingChunk } from '../statements/seeding-chunks.ts';
 import { dueAt } from '../thresholds.ts';
 import type { InstanceRow, Intent, LedgerEntry, LedgerLine, NewInstance, RowOwner } from '../types.ts';
@@ -228,7 +228,7 @@ export class InstanceWriter {
   begin(
     id: InstanceId,
     intent: Intent,
-    { durable = false, owner, writeId = null }: NonNullable<Parameters<InstanceStore['begin']>[2]> = {},
+    { durable = false, owner, writeId = null, order }: NonNullable<Parameters<InstanceStore['begin']>[2]> = {},
   ): boolean {
     if (intent.to === 'active' && intent.from !== 'active') {
       const row = findRow(this.#database, id);
@@ -240,8 +240,9 @@ export class InstanceWriter {
     }
     const { from, generation } = intent;
     const { host: ownerHost = null, term: ownerTerm = null, token: ownerToken = null } = owner ?? {};
-    const bound = { intent, id, from, generation, ownerHost, ownerTerm, ownerToken, writeId };
-    const begin = () => this.#statements.begin().run(bound).changes === 1;
+    const bound = { intent, id, from, generation, ownerHost, ownerTerm, ownerToken, writeId, ...boundOrder(order) };
+    const { begin: plain, beginOrdered } = this.#statements;
+    const begin = () => (order === undefined ? plain() : beginOrdered()).run(bound).changes === 1;
     return durable ? this.#database.write(begin) : this.#database.writeWithoutSync(begin);
   }
 

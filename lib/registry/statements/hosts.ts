@@ -1,5 +1,5 @@
 /** Statements over hosts and their terms. */
-import { and, asc, count, desc, eq, isNotNull, isNull, like, ne, not, placeholder } from '../../../db/drizzle.ts';
+import { and, asc, count, desc, eq, isNotNull, isNull, like, max, ne, not, placeholder } from '../../../db/drizzle.ts';
 import { hosts, instances } from '../../../db/schema.ts';
 import type { HostRecord } from '../hosts.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
@@ -78,6 +78,12 @@ export function hostStatements(database: StatementMaker) {
       .groupBy(instances.ownerHost)
       .prepare(),
   );
+  const lastSeries = database.statement((queries) =>
+    queries
+      .select({ last: max(instances.seriesTerm) })
+      .from(instances)
+      .prepare(),
+  );
   const disown = database.statement((queries) =>
     queries
       .update(instances)
@@ -96,6 +102,7 @@ export function hostStatements(database: StatementMaker) {
     takeOver,
     adopt,
     owned,
+    lastSeries,
     disown,
   };
 }

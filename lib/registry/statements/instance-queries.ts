@@ -21,7 +21,7 @@ import { instances, settings } from '../../../db/schema.ts';
 import { STATES } from '../../lifecycle/state-map.ts';
 import { boundValue } from './bound-values.ts';
 import { INSTANCE_COLUMNS } from './instance-rows.ts';
-import { IS_IN_STORE, IS_UPLOAD_DUE, pastPosition, selectBy, sumOfMember, unplanned } from './raw.ts';
+import { IS_IN_STORE, IS_UPLOAD_DUE, inBoundList, pastPosition, selectBy, sumOfMember, unplanned } from './raw.ts';
 import type { StatementMaker } from './statements.ts';
 
 const LIVING = STATES.filter((state) => state !== 'deleted');
@@ -89,6 +89,9 @@ export function instanceStatements(database: StatementMaker) {
           .limit(placeholder('limit'))
           .prepare(),
       ),
+    tokensOf: database.statement((queries) =>
+      queries.select({ id, token: instances.ownerToken }).from(instances).where(inBoundList(id, 'ids')).prepare(),
+    ),
     withFile: database.statement((queries) =>
       queries
         .select(INSTANCE_COLUMNS)

@@ -50,6 +50,11 @@ export function rowid(table: SQLiteTable) {
   return sql<number>`${table}.rowid`;
 }
 
+/** True when a column has a bound value, of which both may be null. */
+export function isSame(column: SQLiteColumn, name: string): SQL {
+  return sql`${column} is not distinct from ${sql.placeholder(name)}`;
+}
+
 /**
  * True when a column is one of the values in a bound JSON array. `inArray` writes one parameter per value, and so
  * another statement for every number of values; this one is built once (building takes 112 µs, a cached one 5 µs).

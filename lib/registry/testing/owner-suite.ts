@@ -192,6 +192,30 @@ export function ownerSuite(driver: RegistryUnderTest): void {
     expect(await alone()).toBe(9);
   });
 
+  test('a term after a restore is later than what orders the series of any row', async () => {
+    const row = await makeInstance(registry, 'a', 'created');
+    const order = { was: row, is: { seriesTerm: 20, seriesHostTerm: 2 } };
+    expect(await registry.instances.begin('a', intent(row), { owner: TWO, order })).toBe(true);
+    await registry.hosts.endTerms(START * 1000, 3);
+    expect(await registry.hosts.begin('one', START * 1000, { alone: true })).toBe(21);
+  });
+
+  test('an acquisition sets what orders the series of a row in the statement of its intent, if that is as it was read', async () => {
+    const row = await makeInstance(registry, 'a', 'created');
+    expect(row).toMatchObject({ seriesTerm: null, seriesHostTerm: null });
+    const [was, is] = [row, { seriesTerm: 1, seriesHostTerm: 1 }];
+    const stale = { was: { seriesTerm: 1, seriesHostTerm: null }, is };
+    expect(await registry.instances.begin('a', intent(row), { owner: ONE, order: stale })).toBe(false);
+    expect(await registry.instances.begin('a', intent(row), { owner: ONE, order: { was, is } })).toBe(true);
+    const abandoned = await registry.instances.abandon('a', {}, [], ONE);
+    expect(abandoned).toMatchObject({ ...is, ownerHost: null, pending: null });
+    // Another host's number is there by now.
+    expect(await registry.instances.begin('a', intent(row), { owner: TWO, order: { was, is } })).toBe(false);
+    const next = { was: abandoned, is: { seriesTerm: 2, seriesHostTerm: 2 } };
+    expect(await registry.instances.begin('a', intent(row), { owner: TWO, order: next })).toBe(true);
+    expect(await registry.instances.get('a')).toMatchObject(next.is);
+  });
+
   test('a host says what it is, and only the start that holds its name renews and hands back', async () => {
     const { hosts } = registry;
     const details: HostDetails = {

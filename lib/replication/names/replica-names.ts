@@ -9,9 +9,14 @@ export const BASE_LEVEL = 9;
 /** Of the registry: no sandbox has such an id. */
 export const REGISTRY_ID = '_registry';
 
-/** A chain of segments: the term of the host that began it, and a token that nobody else makes. */
+/** A chain of segments. */
 export interface SegmentSeries {
+  /**
+   * What orders it among those of its database before the time of its token: of a sandbox the number of its row
+   * (lib/registry/series-order.ts), of the registry the term of its host.
+   */
   readonly term: number;
+  /** The time when it began, and what nobody else makes. */
   readonly token: string;
 }
 

@@ -26,6 +26,19 @@ export function committedUnreplicated(what: string): WinterdockError {
   });
 }
 
+/** What was done is in the store, and may not be in what the next owner of a sandbox goes on with. */
+export function notProvenOwn(what: string, why: 'taken' | 'unknown'): WinterdockError {
+  const message =
+    why === 'taken'
+      ? `Another host has taken over ${what}: whether it has what was committed last is not known.`
+      : `The registry does not say whose ${what} is now.`;
+  return new WinterdockError('not_replicated', message, {
+    hint: 'Look before you send it again.',
+    extra: { committed: 'local' },
+    retryAfterSeconds: RETRY_SECONDS,
+  });
+}
+
 /** Before anything was done: a sandbox has committed what its replica lacks. `isNever`: it does not get that now. */
 export function notShippedInTime(id: string, isNever: boolean): WinterdockError {
   return new WinterdockError('not_replicated', `The replica does not have all of the sandbox "${id}" yet.`, {

@@ -3,6 +3,7 @@
  * interrupted.
  */
 import { WinterdockError } from '../../base/errors.ts';
+import { acquiredBy } from '../../registry/series-order.ts';
 import type { InstanceRow, Intent } from '../../registry/types.ts';
 import { type Engine, MEMORY } from '../engine.ts';
 import { clearStrayLiveFile, localAddressOf } from '../files/file-locations.ts';
@@ -38,7 +39,8 @@ export async function beginOperation(
     reason: audit.reason,
     requestId: audit.requestId,
   };
-  if (!(await engine.registry.instances.begin(row.id, whole, { durable: makesFiles(whole) }))) {
+  const order = { was: row, is: acquiredBy(row, engine.host.term) };
+  if (!(await engine.registry.instances.begin(row.id, whole, { durable: makesFiles(whole), order }))) {
     throw new WinterdockError('conflict', `Another operation holds the sandbox "${row.id}".`, {
       hint: 'Try again in a moment.',
     });

@@ -31,10 +31,14 @@ export async function startReplica(options: {
   folder: string;
   dataFolder: string;
   clock: Clock;
+  /** Of its host. Default: 1. */
+  term?: number;
   classOf?: () => ReplicateClass;
   spoolBytes?: number;
   /** The rows of the engine. Default: none is known. */
   rowOf?: ReplicatorParts['rowOf'];
+  /** Default: nobody else has the sandboxes. */
+  stillHeld?: ReplicatorParts['stillHeld'];
   /** What stands between the uploads and the store. Default: nothing. */
   between?: (store: ObjectStore) => ObjectStore;
 }): Promise<ReplicaStage> {
@@ -53,11 +57,12 @@ export async function startReplica(options: {
     cutter,
     clock: new SteadyClock(clock, join(dataFolder, 'replica', 'clock')),
     log,
-    term: 1,
+    term: options.term ?? 1,
     classOf: options.classOf ?? (() => ({ kind: 'every', everyMs: 1000 })),
     rowOf: options.rowOf ?? (async () => null),
     copyStored: async () => true,
     registryStored: async () => true,
+    stillHeld: options.stillHeld ?? null,
     spoolBytes: options.spoolBytes ?? 1024 ** 3,
     onGap: (_id, why) => gaps.push(why),
   });

@@ -1,0 +1,111 @@
+/** Servers on one registry on Postgres that ship their sandboxes to the same replica. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Instance } from '../contract/schema.ts';
+import { administer, newDatabase } from '../registry/testing/postgres-driver.ts';
+import { HAS_POSTGRES } from '../registry/testing/postgres-server.ts';
+import { findMoment, restoreMoment } from '../replication/moments/replica-reader.ts';
+import { folderStore } from '../sandboxes/store/testing/folder-store.ts';
+import { type ServerProcess, spawnServer } from '../testing/process.ts';
+
+const DATABASE = 'replica_of_several';
+const LEASE_MS = 60_000;
+const PATIENCE_MS = 60_000;
+const WAIT = { timeout: 120_000, interval: 100 };
+
+describe.skipIf(!HAS_POSTGRES)('several servers with one replica', () => {
+  let root: string;
+  let address: Awaited<ReturnType<typeof newDatabase>>;
+  let servers: ServerProcess[] = [];
+
+  beforeEach(async () => {
+    root = mkdtempSync(join(tmpdir(), 'winterdock-replicas-'));
+    mkdirSync(join(root, 'keys'));
+    address = await newDatabase(DATABASE);
+  });
+  afterEach(async () => {
+    for (const server of servers) await server.end('SIGKILL');
+    servers = [];
+    await administer(`drop database if exists ${DATABASE} with (force)`);
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  async function start(name: string, own: Record<string, string> = {}) {
+    const settings = {
+      WB_REGISTRY: `postgres://${address.user}@127.0.0.1:${address.hosts[0]?.port}/${DATABASE}`,
+      WB_KEYS: join(root, 'keys'),
+      WB_HOST_NAME: name,
+      WB_HOST_URL: `http://${name}.internal:3000`,
+      WB_HOST_LEASE_MS: String(LEASE_MS),
+      WB_COLD_URL: pathToFileURL(join(root, 'store')).href,
+      WB_REPLICA_URL: pathToFileURL(join(root, 'replica')).href,
+      ...own,
+    };
+    const server = await spawnServer({ folder: join(root, name), settings });
+    servers.push(server);
+    return server;
+  }
+  const refusal = (name: string, own: Record<string, string>): Promise<string> =>
+    start(name, own).then(
+      () => expect.unreachable(),
+      (error: Error) => error.message,
+    );
+
+  /** As a client does that is told to come back. */
+  async function output(server: ServerProcess, id: string, command: string): Promise<string> {
+    for (const begun = performance.now(); ; await pause(100)) {
+      const { status, json } = await server.call<{ code: string; stdout: string; started?: boolean }>(
+        'POST',
+        `/api/instances/${id}/exec`,
+        { command },
+      );
+      const isEarly = (status === 503 || status === 409) && json.started !== true;
+      if (status === 200) return json.stdout.trim();
+      if (!isEarly || performance.now() - begun > PATIENCE_MS) return `${status} ${json.code}`;
+    }
+  }
+  const shown = async (server: ServerProcess, id: string) =>
+    (await server.call<Instance>('GET', `/api/instances/${id}`)).json;
+  async function rest(server: ServerProcess, id: string): Promise<void> {
+    for (const verb of ['suspend', 'freeze'])
+      expect((await server.call('POST', `/api/instances/${id}/${verb}`)).status).toBe(200);
+    await expect.poll(async () => (await shown(server, id)).host, WAIT).toBeNull();
+  }
+
+  /** What the newest moment of the replica has in a file. */
+  async function newest(id: string, path: string): Promise<string | null> {
+    const store = await folderStore(join(root, 'replica'));
+    try {
+      const moment = await findMoment(store, id, null, null);
+      if (moment === null) return null;
+      const target = join(root, 'restored.sqlite');
+      rmSync(target, { force: true });
+      await restoreMoment(store, moment, { target, tmp: join(root, 'tmp') });
+      const db = new DatabaseSync(target, { readOnly: true });
+      const row = db.prepare('SELECT content FROM vfs WHERE path = ?').get(path);
+      db.close();
+      return row === undefined ? null : Buffer.from(row.content as Uint8Array).toString();
+    } finally {
+      await store.close();
+    }
+  }
+
+  test('a sandbox that goes to the other host and comes back is in the replica as it was last', async () => {
+    const [one, two] = [await start('one'), await start('two')];
+    expect((await one.call('POST', '/api/instances', { id: 'a', tenant: 'acme' })).status).toBe(201);
+    for (const [turn, server] of [one, two, one, two].entries()) {
+      expect(await output(server, 'a', `echo ${turn} >> kept; cat kept`)).toMatch(new RegExp(`${turn}$`));
+      await expect.poll(() => newest('a', '/kept'), WAIT).toMatch(new RegExp(`${turn}\n$`));
+      await rest(server, 'a');
+    }
+    expect(await newest('a', '/kept')).toBe('0\n1\n2\n3\n');
+    const other = pathToFileURL(join(root, 'another')).href;
+    expect(await refusal('three', { WB_REPLICA_URL: other })).toContain('WB_REPLICA_URL is file://');
+    expect(await refusal('three', { WB_REPLICA_URL: '' })).toContain('WB_REPLICA_URL is not set');
+  });
+});
