@@ -4,6 +4,7 @@
  * one file at a time; knows nothing of compression or HTTP.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { sqlFor } from '../native/file/presented-rows.ts';
 import { contentBytes } from '../vfs/table-reader.ts';
 import { rowsOf, surveyWorkspace, type WorkspaceRow, type WorkspaceSurvey } from './checkout-survey.ts';
 import { IGNORE_FILE, ignoreFile } from './gitignore.ts';
@@ -18,8 +19,12 @@ const PERMISSIONS = 0o777;
 /** Mount point of the workspace in a sandbox. Absolute links into it become relative. */
 const MOUNT = '/workspace';
 
+/** Larger contents are read in pieces: only real programs have them. */
+const LARGE_BYTES = 64 * 1024 * 1024;
+const PART_BYTES = 32 * 1024 * 1024;
+
 interface Content {
-  bytes: Buffer;
+  bytes: Buffer | { length: number; pieces: Iterable<Buffer> };
   mtime: number | null;
 }
 
@@ -49,11 +54,23 @@ export function* checkoutTar(
 }
 
 function* entriesOf(db: DatabaseSync, survey: WorkspaceSurvey, plain: boolean): Generator<Buffer> {
-  const file = db.prepare("SELECT content, mtime FROM vfs WHERE volume = 'workspace' AND path = ?");
-  const read = (path: string): Content => {
-    const { content, mtime } = file.get(path) ?? {};
+  const prepared = (columns: string) =>
+    db.prepare(sqlFor(db, `SELECT ${columns} FROM vfs WHERE volume = 'workspace' AND path = ?`));
+  const size = 'octet_length(content)';
+  const file = prepared(`CASE WHEN ${size} <= ${LARGE_BYTES} THEN content END AS content, ${size} AS size, mtime`);
+  const part = prepared('substr(CAST(content AS BLOB), ?, ?) AS content');
+  const bytesOf = (content: unknown) => {
     const { buffer, byteOffset, byteLength } = contentBytes(content ?? null);
-    return { bytes: Buffer.from(buffer, byteOffset, byteLength), mtime: typeof mtime === 'number' ? mtime : null };
+    return Buffer.from(buffer, byteOffset, byteLength);
+  };
+  const read = (path: string): Content => {
+    const { content, size: length, mtime: time } = file.get(path) ?? {};
+    const mtime = typeof time === 'number' ? time : null;
+    if (typeof length !== 'number' || length <= LARGE_BYTES) return { bytes: bytesOf(content), mtime };
+    const pieces = function* () {
+      for (let at = 1; at <= length; at += PART_BYTES) yield bytesOf(part.get(at, PART_BYTES, path)?.content);
+    };
+    return { bytes: { length, pieces: pieces() }, mtime };
   };
   const { leftOut, topFolders } = survey;
   for (const row of rowsOf(db)) {
@@ -64,10 +81,15 @@ function* entriesOf(db: DatabaseSync, survey: WorkspaceSurvey, plain: boolean): 
   if (plain) return;
   const list = leftOut.size === 0 ? null : listName(survey.top);
   if (!topFolders.has(IGNORE_FILE)) {
-    const own = survey.ignores ? read(`/${IGNORE_FILE}`).bytes : null;
+    const own = survey.ignores ? wholeOf(read(`/${IGNORE_FILE}`)) : null;
     yield* tarEntry(fileEntry(IGNORE_FILE), ignoreFile(own, topFolders, list));
   }
   if (list !== null) yield* tarEntry(fileEntry(list), leftOutList(leftOut));
+}
+
+/** One that is too large to be an ignore file counts as none. */
+function wholeOf({ bytes }: Content): Buffer | null {
+  return 'pieces' in bytes ? null : bytes;
 }
 
 const fileEntry = (name: string) => ({ name, mode: FILE_MODE, mtime: 0, kind: 'file' }) as const;

@@ -7,6 +7,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { sqlFor } from '../native/file/presented-rows.ts';
 import { contentBytes } from '../vfs/table-reader.ts';
 import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '../vfs/volumes.ts';
 import { escaped } from './html.ts';
@@ -144,11 +145,12 @@ function* volumeOf(db: DatabaseSync, volume: Volume): Generator<string> {
     'SELECT path, ifnull(octet_length(content), 0) AS bytes, mtime, NULL AS target FROM vfs WHERE volume = ?1';
   const links = "SELECT path, 0, mtime, target FROM vfs_node WHERE volume = ?1 AND kind = 'link'";
   const count = 'SELECT count(*) AS files, total(octet_length(content)) AS bytes FROM vfs WHERE volume = ?';
-  const sum = db.prepare(count).get(volume);
+  const sum = db.prepare(sqlFor(db, count)).get(volume);
   yield `<h2><span class="volume ${volume}">${volume}</span> ${counted(sum?.files, 'file')}, ${counted(sum?.bytes, 'byte')}</h2>
 <p class="quiet">${escaped(VOLUME_CONTRACTS[volume].ships ? VOLUME_CONTRACTS[volume].says : ASKED_FOR)}</p>
 `;
-  const rows = db.prepare(`${files}${nodes ? ` UNION ALL ${links}` : ''} ORDER BY path LIMIT ${LISTED + 1}`);
+  const listing = `${files}${nodes ? ` UNION ALL ${links}` : ''} ORDER BY path LIMIT ${LISTED + 1}`;
+  const rows = db.prepare(sqlFor(db, listing));
   let listed = 0;
   let room = SHOWN_BYTES;
   for (const row of rows.iterate(volume) as Iterable<Row>) {

@@ -30,8 +30,15 @@ export interface TarEntry {
   target?: string;
 }
 
+/** A content that is given in pieces. */
+interface PiecedContent {
+  /** Of all pieces together. */
+  length: number;
+  pieces: Iterable<Buffer>;
+}
+
 /** The records of one entry, owned by root; `content` is one of them, not a copy. */
-export function* tarEntry(entry: TarEntry, content: Buffer = NOTHING): Generator<Buffer> {
+export function* tarEntry(entry: TarEntry, content: Buffer | PiecedContent = NOTHING): Generator<Buffer> {
   const { name, target = '' } = entry;
   const size = content.length;
   const large: [key: string, value: string][] = [];
@@ -52,8 +59,9 @@ function fits(text: string): boolean {
   return text.length <= NAME_BYTES && ASCII.test(text);
 }
 
-function* padded(content: Buffer): Generator<Buffer> {
-  if (content.length > 0) yield content;
+function* padded(content: Buffer | PiecedContent): Generator<Buffer> {
+  if ('pieces' in content) yield* content.pieces;
+  else if (content.length > 0) yield content;
   const over = content.length % BLOCK_BYTES;
   if (over > 0) yield ZEROS.subarray(over);
 }

@@ -10,6 +10,10 @@ import { runQuery } from './query.ts';
 import { piecesAt } from './tree-pieces.ts';
 import type { PeekRequest, ReadAnswer, ReadRequest, VfsAddress, VfsDigest, VfsStat } from './types.ts';
 import type { Vfs } from './vfs.ts';
+import type { Volume } from './volumes.ts';
+
+/** What is hashed at once of a large content. */
+const PART_BYTES = 8 * 1024 * 1024;
 
 /** One request, one answer. Throws what the operations of Vfs and `runQuery` throw. */
 export function answerRead(vfs: Vfs, request: ReadRequest): ReadAnswer {
@@ -75,11 +79,20 @@ function digestsOf(
   let hashed = 0;
   for (const file of page.files) {
     if (hashed >= bytes) return { files, next: files.at(-1)?.path ?? null };
-    const content = vfs.get(parseVfsPath(file.path), volume) ?? new Uint8Array();
-    files.push({ ...file, sha256: createHash('sha256').update(content).digest('hex') });
-    hashed += content.byteLength;
+    files.push({ ...file, sha256: digestOf(vfs, volume, file) });
+    hashed += file.size;
   }
   return { files, next: page.next };
+}
+
+/** A content that is no row's is read in parts: it may be larger than memory. */
+function digestOf(vfs: Vfs, volume: Volume, { path, size }: { path: string; size: number }): string {
+  const hash = createHash('sha256');
+  const at = parseVfsPath(path);
+  if (vfs.presented === null) return hash.update(vfs.get(at, volume) ?? new Uint8Array()).digest('hex');
+  for (let start = 0; start < size; start += PART_BYTES)
+    hash.update(vfs.slice(at, volume, start, start + PART_BYTES - 1) ?? new Uint8Array());
+  return hash.digest('hex');
 }
 
 /** The bytes of a file that may be a database; null without one. Throws `too_large`. */

@@ -24,8 +24,8 @@ const PUT_ENTRY =
   'INSERT OR IGNORE INTO temp.native_entry (volume, path, kind, mode, mtime, size, row, version, target)';
 /** The chunks of no file: numbers of inodes never come so far. */
 const NO_INO = 2 ** 32;
-/** Most bytes of one content that an answer can have: SQLite's own limit of a value. */
-const MOST_BYTES = 1_000_000_000;
+/** Most bytes that are read at once: what a row of other profiles can have at most. */
+const MOST_BYTES = 256 * 1024 * 1024;
 const NAMES = VOLUMES.map((volume) => `'${volume}'`).join(', ');
 
 interface ContentRow {
@@ -62,7 +62,7 @@ export class PresentedRows {
     db.exec(VIEWS);
   }
 
-  /** The whole content of a row of the list. Throws `too_large` above what SQLite can hold as one value. */
+  /** The whole content of a row of the list. Throws `too_large` above 256 MiB. */
   content(id: number): Buffer {
     const row = this.#rowOf(id);
     return this.#read(row, 0, row.size);
@@ -82,7 +82,10 @@ export class PresentedRows {
 
   #read({ ino, row, base, size }: ContentRow, offset: number, length: number): Buffer {
     if (length > MOST_BYTES)
-      throw new WinterdockError('too_large', `A file of ${size} bytes can only be read in parts.`);
+      throw new WinterdockError('too_large', `A file of ${size} bytes can only be read in parts.`, {
+        hint: `Ask for a range of it, of at most ${MOST_BYTES} bytes.`,
+        extra: { limit: MOST_BYTES },
+      });
     const bytes = Buffer.alloc(length);
     if (length === 0) return bytes;
     return this.#reading(() => {
@@ -155,6 +158,12 @@ export class PresentedRows {
       this.#statements.run(sql, row);
     }
   }
+}
+
+/** The SQL to ask an open file with, of which it is not known whether its rows are presented. */
+export function sqlFor(db: DatabaseSync, sql: string): string {
+  const isPresented = db.prepare("SELECT 1 FROM temp.sqlite_schema WHERE name = 'native_row'").get() !== undefined;
+  return isPresented ? presentedSql(sql) : sql;
 }
 
 /**
