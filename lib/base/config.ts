@@ -87,6 +87,7 @@ const environmentSchema = z.object({
   WB_REGISTRY_POOL: integer(2, 200, 8),
   ...STORE_SETTINGS,
   WB_CACHE: text.optional(),
+  WB_ROOTS: text.optional(),
   WB_KEYS: text.optional(),
   WB_TICK_MS: integer(50, 3_600_000, 5000),
   WB_HOT_TO_WARM: integer(0, 31_536_000, DEFAULT_HOT_TO_WARM_SECONDS),
@@ -159,6 +160,8 @@ export interface Config {
   store: StoreSettings;
   /** Absolute path of the folder with the key files, but for `users.key`, which is the data folder's. */
   keysFolder: string;
+  /** Absolute path of the root file systems of real programs. */
+  rootsFolder: string;
   /** Absolute path of the workers' compile cache; servers of one user may share it. */
   cacheFolder: string;
   tickMs: number;
@@ -283,6 +286,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     }),
     keysFolder: resolve(env.WB_KEYS ?? dataFolder),
     cacheFolder: resolve(env.WB_CACHE ?? join(dataFolder, 'cache')),
+    rootsFolder: resolve(env.WB_ROOTS ?? join(dataFolder, 'roots')),
     tickMs: env.WB_TICK_MS,
     hotToWarmSeconds: env.WB_HOT_TO_WARM,
     idleToSuspendSeconds: env.WB_IDLE_TO_SUSPEND,

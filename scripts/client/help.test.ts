@@ -11,7 +11,7 @@ test('docs/cli.md is what the command line says of itself', () => {
  * Of the machine and not of a server's API: they tell people what they do, and programs how it ended, by their exit
  * code.
  */
-const SAY_NO_JSON = ['start', 'restore-backup', 'server-keys', 'ledger-verify'];
+const SAY_NO_JSON = ['start', 'restore-backup', 'server-keys', 'root', 'ledger-verify'];
 
 test('every command teaches with an example that calls it by its name, and takes --json', () => {
   const commands = createProgram('0.0.0').commands.flatMap((command) =>

@@ -111,6 +111,18 @@ const COMMANDS: readonly LocalCommand[] = [
     ],
   },
   {
+    usage: 'root <verb> [name]',
+    script: 'roots',
+    summary: 'build, list, verify or remove the root file systems of this machine',
+    description:
+      'Works on the root file systems of real programs on this machine (WB_ROOTS, by default WB_DATA/roots): `list`, `build` with base or dev, `verify` with a name or an id, `remove` with an id. A build needs root, mmdebstrap and the archives of packages of this Debian. Exits with 0 when it is done, with 1 when not, and with 2 when a verified root is not as it was built.',
+    options: [],
+    examples: [
+      ['root build base', 'builds the root file system with bash, git, Python, Node and more'],
+      ['root list', 'says which there are, their sizes, and how many use each'],
+    ],
+  },
+  {
     usage: 'ledger-verify',
     script: 'ledger-verify',
     summary: 'prove the ledger of this machine line by line',
