@@ -93,6 +93,9 @@ export interface ReadContext {
   emptyFile: string;
 }
 
+/** Looks at a file of which each but the first was brought before. */
+const MOST_LOOKS = 4;
+
 /** Answers one read. Throws `not_found`, `gone`, `missing_file`, `corrupt`, `validation`. */
 export function read<R extends ReadRequest>(
   engine: Engine,
@@ -178,6 +181,8 @@ async function seeingDamage<T>(
 async function noteDamage(engine: Engine, row: InstanceRow, error: WinterdockError): Promise<void> {
   const isAtRest = row.state === 'suspended' || row.state === 'frozen' || row.state === 'archived';
   if (!isAtRest || row.pending !== null || row.fault !== null) return;
+  // Beside others it may be the copy of before another host had it, whatever was brought a moment ago.
+  if (!engine.host.isAlone && storedOfFiling(row) !== null) return;
   const reason = publicMessage(error);
   const line = ledgerEntry(engine, row, systemAudit('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason });
   try {
@@ -190,15 +195,19 @@ async function noteDamage(engine: Engine, row: InstanceRow, error: WinterdockErr
 
 /**
  * Runs `look` while nobody moves or opens the file. When it fails because the file at rest is not there, or is another
- * one, and the store has it, the file is brought and `look` runs once more.
+ * one, it is brought if the store has it, and `look` runs again: meanwhile it may have been woken, or woken and filed
+ * anew on another host.
  */
 export async function leasedNear<T>(engine: Engine, runtime: SandboxRuntime, look: () => Promise<T>): Promise<T> {
-  try {
-    return await leased(runtime, look);
-  } catch (error) {
-    const isNotThere = isWinterdockError(error) && (error.code === 'missing_file' || error.code === 'corrupt');
-    if (engine.store === null || !isNotThere || !(await bring(engine, runtime))) throw error;
-    return leased(runtime, look);
+  let isLast = false;
+  for (let looks = 1; ; looks += 1) {
+    try {
+      return await leased(runtime, look);
+    } catch (error) {
+      const isNotThere = isWinterdockError(error) && (error.code === 'missing_file' || error.code === 'corrupt');
+      if (engine.store === null || !isNotThere || isLast) throw error;
+      isLast = !(await bring(engine, runtime)) || looks === MOST_LOOKS - 1;
+    }
   }
 }
 

@@ -67,6 +67,20 @@ test('reading, copying and listing bring what is not cached once, however many a
   expect(counted.downloads.map((name) => name.split('.').at(-1))).toEqual(['listing']);
 });
 
+test('who reads what is not cached while somebody wakes it, or wakes and suspends it, reads it as it is then', async () => {
+  await at.start();
+  for (const id of ['woken', 'suspended']) {
+    await at.rest(id);
+    rmSync(at.copyOf(id));
+    const { sandboxes } = at.dock;
+    const moved = sandboxes.resume(id, REQUEST);
+    const suspended = id === 'suspended' ? sandboxes.suspend(id, REQUEST) : null;
+    expect(await Promise.all([1, 2, 3].map(() => at.dock.get(id, '/kept')))).toEqual(Array(3).fill(`of ${id}`));
+    await Promise.all([moved, suspended]);
+    expect(await at.rowOf(id)).toMatchObject({ fault: null });
+  }
+});
+
 test('what is prefetched comes from the store, and goes back without being sent again', async () => {
   const clock = new FakeClock();
   await at.start({}, { clock });
