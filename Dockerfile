@@ -18,7 +18,8 @@ RUN npm run package
 FROM debian:bookworm-slim
 RUN groupadd --gid 10001 winterdock \
  && useradd --uid 10001 --gid 10001 --home-dir /var/lib/winterdock --no-create-home --shell /usr/sbin/nologin winterdock \
- && install --directory --owner=10001 --group=10001 --mode=0700 /var/lib/winterdock
+ && install --directory --owner=10001 --group=10001 --mode=0700 \
+      /var/lib/winterdock /var/lib/winterdock-keys /var/lib/winterdock-store
 COPY --from=build /src/dist/winterdock /opt/winterdock
 ENV PATH=/opt/winterdock/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     HOST=0.0.0.0 \

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig, unknownSettings } from '../lib/base/config.ts';
 import { createProgram } from '../lib/cli/program.ts';
 import { STOP_MS } from '../lib/front/server-process.ts';
+import { lacksForSeveral } from '../lib/hosts/needs-of-several.ts';
 import { ROOT } from './build.ts';
 
 const file = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -106,6 +107,93 @@ test('with compose, nobody reaches the server but through the proxy, and its lim
       else expect(Object.keys(volumes)).toContain(from);
     }
   }
+});
+
+describe('with compose.fleet.yaml', () => {
+  const NAMES = ['one', 'two', 'three'];
+  const { services, volumes, networks } = parse(file('compose.fleet.yaml'), { merge: true }) as Compose;
+  const servers = NAMES.map((name) => services[name]);
+  /** Settings as a container has them: what is asked of whoever starts it is given. */
+  const settingsOf = (service: Compose['services'][string] | undefined) =>
+    Object.fromEntries(
+      Object.entries(service?.environment ?? {}).map(([name, value]) => [
+        name,
+        value.replace(/\$\{\w+:-(.*?)\}/, '$1').replace(/\$\{\w+:\?.*?\}/, 'c0ffee'),
+      ]),
+    );
+
+  test('three servers have what several need, their own name, address and disk, and everything else alike', () => {
+    expect(Object.keys(services)).toEqual([...NAMES, 'database', 'proxy']);
+    const own = new Set<string>();
+    const shared = servers.map((service, at) => {
+      const settings = settingsOf(service);
+      expect(unknownSettings(settings)).toEqual([]);
+      const config = readConfig({ ...settings, WB_DATA: '/var/lib/winterdock' });
+      expect(lacksForSeveral(config)).toEqual([]);
+      expect([config.hostName, config.hostRow.url]).toEqual([NAMES[at], `http://${NAMES[at]}:3000`]);
+      const [data = '', ...others] = service?.volumes ?? [];
+      expect(data).toBe(`${NAMES[at]}:/var/lib/winterdock`);
+      own.add(data);
+      const { WB_HOST_NAME: _name, WB_HOST_URL: _url, ...same } = settings;
+      const kept = Object.entries(service ?? {}).filter(
+        ([name]) => !['environment', 'volumes', 'depends_on'].includes(name),
+      );
+      return { same, others, rest: Object.fromEntries(kept) };
+    });
+    expect(own.size).toBe(NAMES.length);
+    for (const one of shared) expect(one).toEqual(shared[0]);
+  });
+
+  test('the image has each folder that they share, and each volume is one', () => {
+    const made = instructions().find(([name, rest]) => name === 'RUN' && rest.includes('install --directory'))?.[1];
+    for (const service of Object.values(services)) {
+      for (const mount of service.volumes) {
+        const [from = '', to = ''] = mount.split(':');
+        if (from.startsWith('./')) expect(file(from)).toContain('reverse_proxy');
+        else expect(Object.keys(volumes)).toContain(from);
+        if (to.startsWith('/var/lib/winterdock')) expect(made?.split(/\s+/)).toContain(to);
+      }
+    }
+    const [settings] = servers.map(settingsOf);
+    const paths = [settings?.WB_KEYS, new URL(settings?.WB_COLD_URL ?? '').pathname];
+    expect(servers[0]?.volumes.slice(1).map((mount) => mount.split(':')[1])).toEqual(paths);
+  });
+
+  test('nobody reaches a server or the database but through the proxy, which asks those that are ready', () => {
+    for (const service of servers) {
+      expect(service).toMatchObject({
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+        stop_grace_period: (parse(file('compose.yaml')) as Compose).services.winterdock?.stop_grace_period,
+      });
+      expect(service?.pids_limit).toBeGreaterThan(readConfig({}).maxActive * 6);
+    }
+    for (const [name, service] of Object.entries(services)) {
+      expect([name, service.networks]).toEqual([name, name === 'proxy' ? ['inside', 'outside'] : ['inside']]);
+      expect([name, 'ports' in service]).toEqual([name, name === 'proxy']);
+    }
+    expect(networks.inside).toEqual({ internal: true });
+    const upstreams = services.proxy?.environment.WINTERDOCK_UPSTREAMS?.split(' ');
+    expect(upstreams).toEqual(NAMES.map((name) => `${name}:3000`));
+    expect(file('Caddyfile.fleet')).toMatch(
+      /reverse_proxy \{\$WINTERDOCK_UPSTREAMS:[^}]+\} \{\n\t\tlb_policy ip_hash\n\t\thealth_uri \/readyz\n/,
+    );
+  });
+
+  test('the servers have connections to the database for all of them', () => {
+    const {
+      POSTGRES_USER: user,
+      POSTGRES_DB: name,
+      POSTGRES_PASSWORD: password,
+    } = services.database?.environment ?? {};
+    const [first] = servers;
+    expect(first?.environment.WB_REGISTRY).toBe(`postgres://${user}:${password}@database:5432/${name}`);
+    const { registry } = readConfig(settingsOf(first));
+    if (registry.driver !== 'postgres') throw new Error('It is a file.');
+    // PostgreSQL's own limit, and the three that a server has beside its pool (docs/settings.md).
+    expect(NAMES.length * (registry.connections + 3)).toBeLessThan(100);
+  });
 });
 
 test('systemd understands the unit, and finds it well closed', (context) => {
