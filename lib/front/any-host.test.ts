@@ -1,8 +1,6 @@
 /** Two servers of one registry: whichever is asked, the one that has the sandbox answers. */
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Instance, SandboxRun, SandboxTerminal } from '../contract/schema.ts';
 import { administer, newDatabase } from '../registry/testing/postgres-driver.ts';
 import { HAS_POSTGRES } from '../registry/testing/postgres-server.ts';
+import { BreakableLink } from '../testing/breakable-link.ts';
 import { caller } from '../testing/call.ts';
 import { TEST_KEY } from '../testing/key.ts';
 import { connectAgent } from '../testing/mcp.ts';
@@ -19,55 +18,10 @@ const DATABASE = 'any_host';
 const WAIT = { timeout: 120_000, interval: 100 };
 const MIB = 1024 * 1024;
 
-/** An address that a server has before it is known on which port it listens. */
-class Door {
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  #port = 0;
-  /** Connections that came through it. */
-  count = 0;
-
-  constructor() {
-    this.#server = createServer((socket) => {
-      this.count += 1;
-      const onward = dial(this.#port, '127.0.0.1');
-      for (const side of [socket, onward]) {
-        this.#sockets.add(side);
-        side.on('error', () => undefined);
-        side.once('close', () => {
-          this.#sockets.delete(side);
-          socket.destroy();
-          onward.destroy();
-        });
-      }
-      socket.pipe(onward).pipe(socket);
-    });
-  }
-
-  async open(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  leadTo(url: string): void {
-    this.#port = Number(new URL(url).port);
-  }
-
-  cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  close(): void {
-    this.cut();
-    this.#server.close();
-  }
-}
-
 describe.skipIf(!HAS_POSTGRES)('any host answers any request', () => {
   let root: string;
   const servers: Record<string, ServerProcess> = {};
-  const doors: Record<string, Door> = {};
+  const doors: Record<string, BreakableLink> = {};
   let one: ServerProcess;
   let two: ServerProcess;
 
@@ -76,13 +30,13 @@ describe.skipIf(!HAS_POSTGRES)('any host answers any request', () => {
     mkdirSync(join(root, 'keys'), { mode: 0o700 });
     const address = await newDatabase(DATABASE);
     for (const name of ['one', 'two']) {
-      const door = new Door();
+      const door = new BreakableLink();
       doors[name] = door;
       const settings = {
         WB_REGISTRY: `postgres://${address.user}@127.0.0.1:${address.hosts[0]?.port}/${DATABASE}`,
         WB_KEYS: join(root, 'keys'),
         WB_HOST_NAME: name,
-        WB_HOST_URL: await door.open(),
+        WB_HOST_URL: `http://127.0.0.1:${await door.open()}`,
         // Nobody dies here, on a busy machine neither.
         WB_HOST_LEASE_MS: '60000',
         WB_COLD_URL: pathToFileURL(join(root, 'store')).href,
@@ -324,7 +278,7 @@ describe.skipIf(!HAS_POSTGRES)('any host answers any request', () => {
 
   test('connections between hosts are kept', async () => {
     const id = await make('kept', two);
-    const door = doors.two as Door;
+    const door = doors.two as BreakableLink;
     await exec(one, id, 'true');
     const before = door.count;
     for (let n = 0; n < 10; n += 1) expect((await exec(one, id, `echo ${n}`)).json.stdout).toBe(`${n}\n`);

@@ -19,6 +19,8 @@ interface CallOptions {
   headers?: Record<string, string>;
   /** Bearer key; null sends none. Default: the server's. */
   key?: string | null;
+  /** Ends the request. */
+  signal?: AbortSignal;
 }
 
 export type Call = <T = Loose>(method: string, path: string, body?: unknown, options?: CallOptions) => Promise<Got<T>>;
@@ -29,7 +31,7 @@ export type Call = <T = Loose>(method: string, path: string, body?: unknown, opt
  */
 export function caller(url: string, serverKey: string): Call {
   const { hostname, port } = new URL(url);
-  return (method, path, body, { headers = {}, key = serverKey } = {}) =>
+  return (method, path, body, { headers = {}, key = serverKey, signal } = {}) =>
     new Promise((resolve, reject) => {
       const raw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
       const sent = raw ? body : JSON.stringify(body);
@@ -40,6 +42,7 @@ export function caller(url: string, serverKey: string): Call {
           method,
           path,
           agent: false,
+          ...(signal === undefined ? {} : { signal }),
           headers: {
             ...(key === null ? {} : { authorization: `Bearer ${key}` }),
             ...(raw ? {} : { 'content-type': 'application/json' }),

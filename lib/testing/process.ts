@@ -26,8 +26,17 @@ export interface ServerProcess {
 }
 
 /** What runs the server, after the name of the program. `args`: default, the own server without its console. */
-export function commandOf({ alone, args }: { alone: boolean; args?: readonly string[] | undefined }): string[] {
-  return alone ? [...NEXT, ...(args ?? [])] : [programOf(SERVER), ...(args ?? ['--api-only'])];
+export function commandOf({
+  alone,
+  args,
+  isSource = false,
+}: {
+  alone: boolean;
+  args?: readonly string[] | undefined;
+  isSource?: boolean | undefined;
+}): string[] {
+  if (alone) return [...NEXT, ...(args ?? [])];
+  return [isSource ? SERVER : programOf(SERVER), ...(args ?? ['--api-only'])];
 }
 
 /**
@@ -40,6 +49,8 @@ export async function spawnServer(options: {
   /** Whether Next is started alone. Default: whether `WB_TEST_TARGET` says so. */
   alone?: boolean;
   args?: string[];
+  /** Whether it is started from its source even where a run of tests has it bundled. */
+  isSource?: boolean;
   /** A command that becomes the server by running what follows it. */
   within?: readonly string[];
   /** Is given the process at once, before it is ready, or whether it ever is. */
@@ -49,7 +60,7 @@ export async function spawnServer(options: {
   const { alone = process.env.WB_TEST_TARGET === 'next' } = options;
   // A file is made by the server itself, as for people.
   const ofTests = onPostgres() ? await registryOfTests(options.folder, options.settings?.WB_REGISTRY) : {};
-  const child = spawn(command, [...rest, ...commandOf({ alone, args: options.args })], {
+  const child = spawn(command, [...rest, ...commandOf({ alone, args: options.args, isSource: options.isSource })], {
     env: {
       ...process.env,
       WB_DATA: options.folder,
