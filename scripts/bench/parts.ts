@@ -9,6 +9,7 @@ import { measureComponents } from './components.ts';
 import { measureCopies } from './copies.ts';
 import { measureDensity } from './density.ts';
 import { measureFiles } from './files.ts';
+import { measureFleet } from './fleet.ts';
 import { measureLive } from './live.ts';
 import { measureMemory } from './memory.ts';
 import { measureNeighbours } from './neighbours.ts';
@@ -135,6 +136,14 @@ export const PARTS = {
         writes: quick ? { rounds: 3, sliceMs: 500 } : { rounds: 15, sliceMs: 2000 },
         lists: { rows: many(quick), rounds: quick ? 10 : 60 },
         wakes: quick ? 10 : 60,
+      }),
+  },
+  fleet: {
+    about: 'a hot exec through another host, and wakes by one, two and three servers',
+    measure: (quick) =>
+      measureFleet({
+        hops: quick ? 5 : 60,
+        wakes: quick ? { rounds: 1, sandboxes: 6, clients: 3 } : { rounds: 6, sandboxes: 36, clients: 6 },
       }),
   },
   store: {

@@ -7,6 +7,7 @@ import { measureBurst } from './burst.ts';
 import { measureCopies } from './copies.ts';
 import { measureDensity } from './density.ts';
 import { measureFiles } from './files.ts';
+import { measureFleet } from './fleet.ts';
 import { measureMemory } from './memory.ts';
 import { measureNeighbours } from './neighbours.ts';
 import { measurePast } from './past.ts';
@@ -80,6 +81,11 @@ test('writes, suspensions and a restore with a replica', { timeout: LONGEST_MS }
 
 test('idle sandboxes with a replica', { timeout: LONGEST_MS }, async () => {
   expectWhole(await measureReplicaAtRest({ asleep: 2, awake: 1, slices: 1, sliceMs: 500, settleMs: 0 }));
+});
+
+test('several servers, where a PostgreSQL server is', { timeout: LONGEST_MS }, async () => {
+  const result = await measureFleet({ hops: 1, wakes: { rounds: 1, sandboxes: 3, clients: 2 } });
+  if (result !== null) expectWhole(result);
 });
 
 test('looks at a sandbox as it was', { timeout: LONGEST_MS }, async () => {
