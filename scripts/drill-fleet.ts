@@ -1,10 +1,10 @@
 /**
  * `npm run drill:fleet`: three servers on one PostgreSQL server and one object store, whose clients read and write
- * registers through any of them, while servers are killed and stopped, connections between all parts are cut, clocks are
- * set, and the database ends, by a seed. `--minutes N` (5) says how long, `--seed S` which schedule, `--lease MS` (3000)
- * the lease of the hosts, `--rounds N` ends it after so many. Prints each round before it begins, and a report. Exits
- * with 1 when something is wrong. The same seed has the same rounds; what runs beside each other may still meet in
- * another order.
+ * registers through any of them, while servers are killed and stopped, connections between all parts are cut, clocks
+ * are set, and the database ends, by a seed. `--minutes N` (5) says how long, `--seed S` which schedule, `--lease MS`
+ * (3000) the lease of the hosts, `--rounds N` ends it after so many. Prints each round before it begins, and a report.
+ * Exits with 1 when something is wrong. The same seed has the same rounds; what runs beside each other may still meet
+ * in another order.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

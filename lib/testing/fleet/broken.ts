@@ -1,6 +1,7 @@
 /**
- * For tests: loaded before a server of the drill of hosts, it breaks it in the way that `WB_TEST_BROKEN` names. The drill
- * must find each of them. What is no method is replaced in its source as that is loaded, so these run from sources.
+ * For tests: loaded before a server of the drill of hosts, it breaks it in the way that `WB_TEST_BROKEN` names. The
+ * drill must find each of them. What is no method is replaced in its source as that is loaded, so these run from
+ * sources.
  */
 import { registerHooks } from 'node:module';
 import { HostLease } from '../../hosts/host-lease.ts';

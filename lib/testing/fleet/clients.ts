@@ -8,8 +8,8 @@ import type { Call, Got } from '../call.ts';
 import type { Asked, AskedOutcome } from './findings.ts';
 
 /**
- * What clients do with a sandbox, and what it has promised while its host is dead. `awake`: it is left so. `on-disk`: it
- * is suspended now and then; both are unreachable then. `in-store`: it is frozen now and then, and wakes on any host
+ * What clients do with a sandbox, and what it has promised while its host is dead. `awake`: it is left so. `on-disk`:
+ * it is suspended now and then; both are unreachable then. `in-store`: it is frozen now and then, and wakes on any host
  * once it is whole in the store.
  */
 export const REGISTER_KINDS = ['awake', 'on-disk', 'in-store'] as const;

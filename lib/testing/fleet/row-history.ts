@@ -1,7 +1,7 @@
 /**
  * For tests: what the rows of a registry said, look by look, of somebody who reaches it whatever happens to the hosts.
- * Says when a host surely was silent, when it may have seemed so, and whose a sandbox was. Pure. Times in milliseconds of
- * the looker's monotonic clock.
+ * Says when a host surely was silent, when it may have seemed so, and whose a sandbox was. Pure. Times in milliseconds
+ * of the looker's monotonic clock.
  */
 
 export interface HostLook {

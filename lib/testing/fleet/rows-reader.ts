@@ -37,11 +37,14 @@ export class RowsReader {
       const askedMs = performance.now();
       const connection: Sql = sql ?? (await connect(parsePostgresUrl(this.#url)));
       sql = connection;
-      const isSeen = await Promise.race([this.#look(connection, askedMs), pause(MOST_MS, false)]);
+      const end = () => connection.end({ timeout: 0 }).catch(() => undefined);
+      const late = setTimeout(end, MOST_MS);
+      const isSeen = await this.#look(connection, askedMs);
+      clearTimeout(late);
       if (!isSeen) {
         this.#rows.sawNothing(askedMs);
         sql = null;
-        connection.end({ timeout: 0 }).catch(() => undefined);
+        void end();
       }
       await pause(EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
