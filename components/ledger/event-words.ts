@@ -101,6 +101,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'replica.gap': 'began the replica anew of',
   'recovery.failed': 'could not take up the log of',
   'instance.adopted': 'took back by its key the file of',
+  'instance.taken_over': 'took over, from a host that does not answer,',
   'instance.found': 'found, where it was filed later, the file of',
   'instance.recovered': 'made again, from the store, the row of',
   'snapshot.recovered': 'made again, from the store, the row of a snapshot of',

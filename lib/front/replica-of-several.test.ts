@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Instance } from '../contract/schema.ts';
+import { connect } from '../registry/postgres/connect.ts';
 import { administer, newDatabase } from '../registry/testing/postgres-driver.ts';
 import { HAS_POSTGRES } from '../registry/testing/postgres-server.ts';
 import { findMoment, restoreMoment } from '../replication/moments/replica-reader.ts';
@@ -15,6 +16,8 @@ import { type ServerProcess, spawnServer } from '../testing/process.ts';
 
 const DATABASE = 'replica_of_several';
 const LEASE_MS = 60_000;
+/** Where a host has to be found dead. */
+const SHORT_MS = 15_000;
 const PATIENCE_MS = 60_000;
 const WAIT = { timeout: 120_000, interval: 100 };
 
@@ -59,14 +62,14 @@ describe.skipIf(!HAS_POSTGRES)('several servers with one replica', () => {
   /** As a client does that is told to come back. */
   async function output(server: ServerProcess, id: string, command: string): Promise<string> {
     for (const begun = performance.now(); ; await pause(100)) {
-      const { status, json } = await server.call<{ code: string; stdout: string; started?: boolean }>(
+      const { status, json } = await server.call<{ code: string; detail: string; stdout: string; started?: boolean }>(
         'POST',
         `/api/instances/${id}/exec`,
         { command },
       );
       const isEarly = (status === 503 || status === 409) && json.started !== true;
       if (status === 200) return json.stdout.trim();
-      if (!isEarly || performance.now() - begun > PATIENCE_MS) return `${status} ${json.code}`;
+      if (!isEarly || performance.now() - begun > PATIENCE_MS) return `${status} ${json.code} ${json.detail}`;
     }
   }
   const shown = async (server: ServerProcess, id: string) =>
@@ -107,5 +110,44 @@ describe.skipIf(!HAS_POSTGRES)('several servers with one replica', () => {
     const other = pathToFileURL(join(root, 'another')).href;
     expect(await refusal('three', { WB_REPLICA_URL: other })).toContain('WB_REPLICA_URL is file://');
     expect(await refusal('three', { WB_REPLICA_URL: '' })).toContain('WB_REPLICA_URL is not set');
+  });
+
+  test('a host that is killed while it wakes what is whole in the store leaves that to the others, as it is', async () => {
+    const lease = { WB_HOST_LEASE_MS: String(SHORT_MS) };
+    const [one, two] = [await start('one', lease), await start('two')];
+    expect((await one.call('POST', '/api/instances', { id: 'a', tenant: 'acme' })).status).toBe(201);
+    expect(await output(one, 'a', 'echo kept > kept; cat kept')).toBe('kept');
+    await rest(one, 'a');
+    const sql = await connect(address);
+    let killed: Promise<void> | null = null;
+    for (let tries = 0; killed === null && tries < 20; tries += 1) {
+      const waking = one.call('POST', '/api/instances/a/resume').catch(() => null);
+      let isOver = false;
+      void waking.then(() => {
+        isOver = true;
+      });
+      while (!isOver && killed === null) {
+        const [[pending = null] = []] = (await sql
+          .unsafe("select pending from winterdock.instances where id = 'a' and state = 'frozen'")
+          .values()) as unknown as [string | null][];
+        if (pending !== null) killed = one.end('SIGKILL').then(() => undefined);
+      }
+      await waking;
+      if (killed === null) await rest(one, 'a');
+    }
+    await killed;
+    const [row] = await sql.unsafe("select state, owner_host, pending from winterdock.instances where id = 'a'");
+    await sql.end();
+    expect(row).toMatchObject({ state: 'frozen', owner_host: 'one', pending: expect.stringContaining('resume') });
+    expect(await output(two, 'a', 'cat kept')).toBe('kept');
+    expect(await shown(two, 'a')).toMatchObject({ host: 'two', state: 'active' });
+    const lines = (await two.call<{ reason: string }[]>('GET', '/api/events?type=instance.taken_over')).json;
+    expect(lines.map(({ reason }) => reason)).toEqual(['the host "one" ended during resume; it is whole in the store']);
+    expect((await two.call('GET', '/metrics')).text).toContain('winterdock_takeovers_total{class="stored"} 1');
+    // What it had brought is no file of the sandbox any more.
+    const back = await start('one', lease);
+    expect(await output(two, 'a', 'echo more >> kept; cat kept')).toBe('kept\nmore');
+    await rest(two, 'a');
+    expect(await output(back, 'a', 'cat kept')).toBe('kept\nmore');
   });
 });

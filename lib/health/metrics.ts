@@ -5,7 +5,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry as PromRegistry } from 'prom-client';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import type { HostLease } from '../hosts/host-lease.ts';
 import { STATES } from '../lifecycle/state-map.ts';
 import { FAULTS, type Source } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -15,7 +14,7 @@ import type { AttemptOutcome } from '../webhooks/courier.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 import { ASH_SOURCE, type AshSource, ashCounters } from './ash-metrics.ts';
 import { addBackupAge } from './backup-age.ts';
-import { addHostLease } from './host-lease.ts';
+import { addHostMetrics, type HostFigures } from './host-lease.ts';
 import type { LoadSampler } from './load/load-sampler.ts';
 import { addLoadMetrics } from './load-metrics.ts';
 import { addLogMetrics } from './log-metrics.ts';
@@ -87,7 +86,7 @@ export function createMetrics(options: {
   /** Lines of logs that were dropped. */
   logs: { readonly dropped: number };
   /** Null: nobody else reaches the registry. */
-  lease: Pick<HostLease, 'leftMs'> | null;
+  hosts: HostFigures | null;
   /** Open streams of the ledger. */
   streams: () => number;
   /** Days that wake times are kept. */
@@ -109,7 +108,7 @@ export function createMetrics(options: {
   options.registryTimes.addTo(prom);
   addLoadMetrics(options.load, registers);
   addLogMetrics(options.logs, registers);
-  if (options.lease !== null) addHostLease(registers, options.lease);
+  addHostMetrics(registers, options.hosts);
   addBackupAge(registers, { registry, clock });
   new Gauge({
     name: 'winterdock_instances',

@@ -17,6 +17,7 @@ import { Copies } from '../copies/copies.ts';
 import { Repairs } from '../copies/repairs.ts';
 import { Seeding } from '../copies/seeding.ts';
 import { createSnapshots } from '../copies/snapshots.ts';
+import type { Takeovers } from '../health/host-lease.ts';
 import { LoadSampler } from '../health/load/load-sampler.ts';
 import { createMetrics } from '../health/metrics.ts';
 import { StorageHealth } from '../health/storage-health.ts';
@@ -119,11 +120,13 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const cpuGroups = config.cpuGroups ? CpuGroups.open() : null;
   const { failpoint } = options;
   const registryIsWhole = () => ledger.flaw() === null;
+  const takeovers: Takeovers = new Map();
   const unlogged = createSandboxes({
     ...{ cpuGroups, config, clock, log, registry, host },
     ...{ pool, readers, drawers },
     ...{ store: store.sandboxes, replica: store.replica, moments: store.moments },
-    ...{ elsewhere: as.elsewhere, unreachable: as.unreachable },
+    ...{ elsewhere: as.elsewhere, unreachable: as.unreachable, fallen: as.fallen },
+    tookOver: (how) => void takeovers.set(how, (takeovers.get(how) ?? 0) + 1),
     failpoint,
     registryIsWhole,
   });
@@ -146,7 +149,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const load = new LoadSampler({ clock, log, registry, network, feed: sandboxes.load, dataFolder });
   const metrics = createMetrics({
     ...{ registry, pool, sandboxes, load, logs, clock, log },
-    ...{ store: store.report, replica: store.replicaHealth, registryTimes, lease: as.lease },
+    ...{ store: store.report, replica: store.replicaHealth, registryTimes },
+    hosts: as.lease && { lease: as.lease, takeovers },
     streams: () => events.listeners,
     keepDays: config.usageKeepDays,
     ashNames: config.sessionApi,

@@ -16,7 +16,7 @@ import { admitAlone, admitBeside } from '../hosts/admission.ts';
 import { fenceByLease } from '../hosts/host-fence.ts';
 import { HostLease } from '../hosts/host-lease.ts';
 import { HostWatch } from '../hosts/host-watch.ts';
-import { KnownPlaces, refusedElsewhere, unreachableRow } from '../hosts/sandbox-places.ts';
+import { fallenHost, KnownPlaces, refusedElsewhere, unreachableRow } from '../hosts/sandbox-places.ts';
 import type { SandboxPlaces } from '../hosts/whereabouts.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -51,6 +51,8 @@ interface OpenedAsHost {
   elsewhere: (row: InstanceRow) => WinterdockError;
   /** What is known of a sandbox whose host does not answer. */
   unreachable: Engine['unreachable'];
+  /** The host of a row, if it is dead. */
+  fallen: Engine['fallen'];
   /** Stops the workers that have it while this host may not act. */
   hold: WorkerHold;
   /** Says in the registry what this host is. To be called before it does anything. */
@@ -116,8 +118,9 @@ export async function openAsHost(
   const places = new KnownPlaces({ self: host, watch, row, isAwakeHere });
   const elsewhere = (row: InstanceRow) => refusedElsewhere(places, row);
   const unreachable = (row: InstanceRow) => unreachableRow(places, row);
+  const fallen = (row: InstanceRow) => fallenHost(watch, name, row);
   const hopSigner = watch === null ? null : signer;
-  const seen = { watch, places, hopSigner, elsewhere, unreachable };
+  const seen = { watch, places, hopSigner, elsewhere, unreachable, fallen };
   const made = { registry, keeper, registryTimes, host, ...seen, hold: new WorkerHold() };
   if (publicKey === null) {
     const details = { ...said, leaseMs: null, token: null, publicKey };

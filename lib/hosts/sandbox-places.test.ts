@@ -18,12 +18,13 @@ const host = (name: string, over: Partial<HostRecord> = {}): HostRecord => ({
   ...over,
 });
 
-type Row = Pick<InstanceRow, 'id' | 'tenant' | 'state' | 'ownerHost' | 'stored'>;
+type Row = Pick<InstanceRow, 'id' | 'tenant' | 'state' | 'ownerHost' | 'stored' | 'vfsPath'>;
 const row = (over: Partial<Row> = {}): Row => ({
   id: ID,
   tenant: 'acme',
   state: 'suspended',
   ownerHost: null,
+  vfsPath: 'live/a/vfs.sqlite',
   stored: null,
   ...over,
 });

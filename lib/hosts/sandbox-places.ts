@@ -4,13 +4,14 @@
  */
 import type { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
+import type { HostAsSeen } from '../registry/hosts.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { onAnotherHost } from '../sandboxes/engine.ts';
+import { isWholeInStore, onAnotherHost } from '../sandboxes/engine.ts';
 import type { HostWatch, SeenHost } from './host-watch.ts';
 import { unreachable } from './unreachable.ts';
 import type { OtherHost, SandboxPlace, SandboxPlaces, UnreachableSandbox } from './whereabouts.ts';
 
-type Row = Pick<InstanceRow, 'id' | 'tenant' | 'state' | 'ownerHost' | 'stored'>;
+type Row = Pick<InstanceRow, 'id' | 'tenant' | 'state' | 'ownerHost' | 'stored' | 'vfsPath'>;
 
 interface PlacesParts {
   self: { readonly name: string; readonly term: number };
@@ -48,6 +49,8 @@ export class KnownPlaces implements SandboxPlaces {
     const seen = watch.get(ownerHost);
     const other = seen === null ? null : reachable(seen);
     if (other !== null) return { here: false, tenant: row.tenant, ...other };
+    // Whoever is asked frees it, and wakes it as it is there.
+    if (seen !== null && isWholeInStore(row)) return { here: true };
     return { here: false, unreachable: unreachableOn(ownerHost, row, seen) };
   }
 
@@ -62,6 +65,18 @@ export class KnownPlaces implements SandboxPlaces {
     const all = (watch?.list() ?? []).filter(({ name }) => name !== self.name);
     return all.flatMap((seen) => reachable(seen) ?? []);
   }
+}
+
+/** The host of a row as it was seen last, if it is another one and dead, or has handed its name back. */
+export function fallenHost(
+  watch: Pick<HostWatch, 'get'> | null,
+  self: string,
+  { ownerHost }: Pick<InstanceRow, 'ownerHost'>,
+): HostAsSeen | null {
+  const seen = ownerHost === null || ownerHost === self ? null : (watch?.get(ownerHost) ?? null);
+  if (seen === null || seen.verdict === 'held') return null;
+  const { name, token, renewals } = seen;
+  return { name, token, renewals };
 }
 
 /** A host that a request may be sent to. */

@@ -1,5 +1,8 @@
 /** The hosts of this registry: their terms, what each says of itself, and the renewals of their leases. */
 
+/** The row of a host as somebody saw it who takes that host for dead, or found its name handed back. */
+export type HostAsSeen = Pick<HostRecord, 'name' | 'token' | 'renewals'>;
+
 /** What a host has room for. */
 export interface HostCapacity {
   /** Sandboxes that may be awake at a time. */

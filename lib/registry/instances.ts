@@ -6,6 +6,7 @@ import type { InstanceId } from '../base/ids.ts';
 import type { State } from '../lifecycle/state-map.ts';
 import type { Fault } from '../lifecycle/words.ts';
 import type { Volume } from '../vfs/volumes.ts';
+import type { HostAsSeen } from './hosts.ts';
 import type { SeriesOrder } from './series-order.ts';
 import type {
   DueTarget,
@@ -140,6 +141,18 @@ export interface DueRow {
   row: InstanceRow;
   /** The thresholds that apply to the instance: its own, else its tenant's, else the global ones. */
   thresholds: Thresholds;
+}
+
+/** What of a row is compared before it is taken from a host. */
+type RowAsSeen = Pick<InstanceRow, 'id' | 'generation' | 'ownerHost' | 'ownerToken'>;
+
+/** A row that is taken from a host which is dead. */
+export interface RowTaking {
+  row: RowAsSeen;
+  from: HostAsSeen;
+  /** Whose it is from now on, and what is done about it; null: nobody's, because it is whole in the store. */
+  by: { intent: Intent; order: SeriesOrder; owner?: RowOwner } | null;
+  ledger: LedgerEntry[];
 }
 
 export interface InstanceStore {
@@ -318,6 +331,13 @@ export interface InstanceStore {
    * nobody.
    */
   unsettled(host?: string): Promise<InstanceRow[]>;
+  /**
+   * Takes a row from a host that is dead, in one transaction that compares both: nobody has acquired the row since it
+   * was read, and the host has not renewed or begun since it was seen. A renewal at the same time waits for that, so
+   * whoever renews and reads its rows afterwards knows what was taken. Returns the row; null: one of both is another by
+   * now. May be repeated.
+   */
+  takeOver(taking: RowTaking): Promise<InstanceRow | null>;
   /** Every row that has a file, in id order after `after`, for the scrubber and orphan search. */
   withFile(after: string, limit: number): Promise<InstanceRow[]>;
   /**

@@ -31,6 +31,11 @@ export function registryOfHost<R extends Registry>(registry: R, host: HostIdenti
     },
     commit: async (transition) => note(await instances.commit({ ...transition, owner: ownerOf(transition.id) })),
     abandon: async (id, patch, ledger) => note(await instances.abandon(id, patch, ledger, ownerOf(id))),
+    async takeOver({ by, ...taking }) {
+      const owner = { host: host.name, term: host.term, token: newToken() };
+      const row = await instances.takeOver({ ...taking, by: by && { ...by, owner } });
+      return row && note(row);
+    },
     touch: (touches) => instances.touch(touches.map((one) => ({ ...one, owner: ownerOf(one.id) }))),
     // A start has no tokens: those in its rows are of its process before, which has ended.
     unsettled: async () => (await instances.unsettled(host.name)).map(note),

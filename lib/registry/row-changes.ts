@@ -1,11 +1,26 @@
 /** How a change derives the next row from the current one, alike in every driver. Pure. */
 import type { State } from '../lifecycle/state-map.ts';
-import type { FiledInStore, InstancePatch, InstanceStore, StoredRecord, Transition } from './instances.ts';
-import { ownershipAfter, UNOWNED } from './owner.ts';
+import type { FiledInStore, InstancePatch, InstanceStore, RowTaking, StoredRecord, Transition } from './instances.ts';
+import { isSameAcquisition, ownershipAfter, UNOWNED } from './owner.ts';
 import { acquiredBy } from './series-order.ts';
 import type { FileRecord, InstanceRow, NewInstance, RowOwner, StoredObject } from './types.ts';
 
 type Raised = NonNullable<Transition['fault']>;
+
+/** Whether a row was taken so already, by an attempt whose answer was lost. */
+export function wasTaken({ ownerHost, ownerToken, pending, generation }: InstanceRow, { row, by }: RowTaking): boolean {
+  if (by !== null) return ownerToken !== null && ownerToken === by.owner?.token;
+  return generation === row.generation && ownerHost === null && pending === null;
+}
+
+/** The row that was taken from its host; null: it is another one than was read. */
+export function takenRow(before: InstanceRow, { row, by }: RowTaking): InstanceRow | null {
+  if (!isSameAcquisition(before, row) || before.ownerHost !== row.ownerHost) return null;
+  if (by === null) return { ...before, pending: null, ownerHost: null, ownerTerm: null, ownerToken: null };
+  const { intent, order, owner } = by;
+  const { host: ownerHost = null, term: ownerTerm = null, token: ownerToken = null } = owner ?? {};
+  return { ...before, ...order, pending: intent, ownerHost, ownerTerm, ownerToken };
+}
 
 /** The row of a new instance; `now` in epoch seconds. */
 export function newRow({ host, ...instance }: NewInstance, now: number): InstanceRow {

@@ -51,6 +51,7 @@ export const WRITE_RULES: WriteRules = {
     abandon: 'own',
     recordStored: { again: 'its name is written once, and tells whether this one happened' },
     recordBrought: { again: 'it compares the generation, and records the same' },
+    takeOver: { again: 'it finds what it has taken', differs: true },
     patch: { answer: (registry, [id]) => registry.instances.get(id) },
     relabel: { answer: () => 'changed' },
     setFault: yes,

@@ -10,7 +10,7 @@ import type { PlanComponent, PlanWorld, WorkbookPlan } from '../workbooks/types.
 import { stepsOfWorld, type WorkflowSteps } from '../workbooks/workflow-steps.ts';
 import type { ComponentSpec, ComponentStep, ComponentsRequest } from '../workers/protocol/component-call.ts';
 import type { InstanceProcess } from '../workers/protocol/instance.ts';
-import { type Engine, requireOwnInstance } from './engine.ts';
+import { type OwnContext, requireOwnInstance } from './engine.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { WorkbookCall } from './workbook-call.ts';
 
@@ -27,12 +27,12 @@ interface PinnedPlan extends DockedPlan {
 }
 
 export class ComponentRequests {
-  readonly #engine: Pick<Engine, 'registry' | 'host' | 'elsewhere'>;
+  readonly #engine: OwnContext;
   readonly #plans: DockedPlans;
   readonly #pinned = new WeakMap<InstanceProcess, PinnedPlan>();
   readonly #specs = new WeakMap<PlanComponent, ComponentSpec>();
 
-  constructor(engine: Pick<Engine, 'registry' | 'host' | 'elsewhere'>) {
+  constructor(engine: OwnContext) {
     this.#engine = engine;
     this.#plans = new DockedPlans(engine.registry.workbooks);
   }

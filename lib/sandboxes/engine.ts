@@ -4,10 +4,13 @@
 import { join } from 'node:path';
 import type { Mutex } from 'async-mutex';
 import { type Clock, epochSeconds } from '../base/clock.ts';
+import { isCloudAddress } from '../base/cloud-address.ts';
 import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
+import type { HostAsSeen } from '../registry/hosts.ts';
+import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity, InstanceRow } from '../registry/types.ts';
 import type { OpenedMoments } from '../replication/moments/opened-moments.ts';
@@ -94,6 +97,9 @@ export interface StoreBelow {
   used(row: InstanceRow): void;
 }
 
+/** `stored`: whole in the store. */
+export type TakeoverClass = 'stored';
+
 export interface Engine {
   /** This server, as the owner of sandboxes. */
   readonly host: HostIdentity;
@@ -121,8 +127,12 @@ export interface Engine {
   readonly registryIsWhole: () => boolean;
   /** The refusal of a sandbox that is another host's, from a row that was read just now. */
   readonly elsewhere: (row: InstanceRow) => WinterdockError;
+  /** The host of a row as it was seen, if it is another one that is dead or has handed its name back; else null. */
+  readonly fallen: (row: InstanceRow) => HostAsSeen | null;
   /** What is known of a sandbox whose host does not answer; null: it can be reached, or is here. Asks nobody. */
   readonly unreachable: (row: InstanceRow) => UnreachableFacts | null;
+  /** Is told of each sandbox that was taken from a dead host, and by what it goes on. */
+  readonly tookOver: (as: TakeoverClass) => void;
   readonly admission: Admission;
   readonly cpuBudget: CpuBudget;
   /** Control groups for what gives way; null where there are none: then priorities share the processors. */
@@ -173,8 +183,6 @@ export function elapsedMs(started: number): number {
   return Math.round((performance.now() - started) * 100) / 100;
 }
 
-/** With it the rooms of sandboxes, and those above, write down what they do. */
-
 /** The row of a sandbox that is not deleted. Throws `not_found` or `gone`. */
 export async function requireInstance(engine: Pick<Engine, 'registry'>, id: InstanceId): Promise<InstanceRow> {
   const row = await engine.registry.instances.get(id);
@@ -194,14 +202,36 @@ export function isOwn(engine: Pick<Engine, 'host'>, { ownerHost }: Pick<Instance
  * `requireInstance` of a sandbox that this host may move, call and read. Throws `conflict` for one of another host, and
  * `unreachable` when that one is dead.
  */
-export async function requireOwnInstance(
-  engine: Pick<Engine, 'registry' | 'host' | 'elsewhere'>,
-  id: InstanceId,
-): Promise<InstanceRow> {
+export async function requireOwnInstance(engine: OwnContext, id: InstanceId): Promise<InstanceRow> {
   const row = await requireInstance(engine, id);
   if (isOwn(engine, row)) return row;
+  const freed = isWholeInStore(row) ? await freeOfFallen(engine, row) : null;
+  if (freed !== null) return freed;
   throw engine.elsewhere(row);
 }
+
+/**
+ * Whether what a row says is in the store, whole. Where it is a host's all the same, that one had begun something with
+ * it that is not committed, so nothing was answered.
+ */
+export function isWholeInStore({ state, vfsPath }: Pick<InstanceRow, 'state' | 'vfsPath'>): boolean {
+  return (state === 'frozen' || state === 'archived') && isCloudAddress(vfsPath);
+}
+
+/** Makes a row that is whole in the store nobody's, if its host is dead; null: it lives. What it began is not done. */
+async function freeOfFallen(engine: OwnContext, row: InstanceRow): Promise<InstanceRow | null> {
+  const from = engine.fallen(row);
+  if (from === null) return null;
+  const verb = row.pending?.verb ?? 'an operation';
+  const reason = `the host "${from.name}" ended during ${verb}; it is whole in the store`;
+  const line = ledgerEntry(engine, row, systemAudit('reconcile'), 'instance.taken_over', { reason });
+  const freed = await engine.registry.instances.takeOver({ row, from, by: null, ledger: [line] });
+  if (freed !== null) engine.tookOver('stored');
+  return freed;
+}
+
+/** What `requireOwnInstance` needs. */
+export type OwnContext = Pick<Engine, 'registry' | 'host' | 'clock' | 'elsewhere' | 'fallen' | 'tookOver'>;
 
 /** The refusal of a sandbox whose host lives. */
 export function onAnotherHost({ id, ownerHost }: Pick<InstanceRow, 'id' | 'ownerHost'>): WinterdockError {

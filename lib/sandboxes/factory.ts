@@ -80,6 +80,10 @@ export interface SandboxesOptions {
   elsewhere?: (row: InstanceRow) => WinterdockError;
   /** What is known of a sandbox whose host does not answer. Default: each one's host answers. */
   unreachable?: Engine['unreachable'];
+  /** The host of a row, if it is dead. Default: each one lives. */
+  fallen?: Engine['fallen'];
+  /** Is told of each sandbox that was taken from a dead host. */
+  tookOver?: Engine['tookOver'];
   /** Called at each failpoint, for fault injection. */
   failpoint?: (step: Failpoint) => void;
   /** Whether the registry is the one that was signed; default: yes. */
@@ -132,6 +136,8 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     },
     elsewhere: options.elsewhere ?? onAnotherHost,
     unreachable: options.unreachable ?? (() => null),
+    fallen: options.fallen ?? (() => null),
+    tookOver: options.tookOver ?? (() => undefined),
     roomMutex: new Mutex(),
     failpoint: options.failpoint ?? (() => {}),
     registryIsWhole: options.registryIsWhole ?? (() => true),

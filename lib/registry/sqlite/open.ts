@@ -78,6 +78,7 @@ import { openShares } from './shares.ts';
 import { openStorage } from './storage.ts';
 import { StoreNameTable } from './store-names.ts';
 import { storedRows } from './stored-rows.ts';
+import { takenRows } from './taken-rows.ts';
 import { openTenantForgettings } from './tenant-forgettings.ts';
 import { ThresholdTable } from './threshold-table.ts';
 import { compareThresholds } from './threshold-trial.ts';
@@ -168,6 +169,7 @@ export function openSqliteRegistry(
     stillHeld: (ids, tokens) => queries.stillHeld(ids, tokens),
     adopt: (...args) => writes.adopt(...args),
     ...storedRows(database, queries, ledger, storeNames),
+    ...takenRows(database, ledger),
   };
   const writeIds = openWriteIds(database, clock);
   const { isNew } = writeIds;

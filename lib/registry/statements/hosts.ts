@@ -3,7 +3,7 @@ import { and, asc, count, desc, eq, isNotNull, isNull, like, max, ne, not, place
 import { hosts, instances } from '../../../db/schema.ts';
 import type { HostRecord } from '../hosts.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
-import { plusBound } from './raw.ts';
+import { isSame, plusBound } from './raw.ts';
 import type { StatementMaker } from './statements.ts';
 
 /** The name in the row of a term that nobody has begun. */
@@ -32,6 +32,13 @@ export function hostStatements(database: StatementMaker) {
       .update(hosts)
       .set({ renewals: plusBound(renewals, 'one'), renewedMs: boundValue('renewedMs') })
       .where(IS_HELD)
+      .prepare(),
+  );
+  const isAsSeen = database.statement((queries) =>
+    queries
+      .update(hosts)
+      .set({ renewals: plusBound(renewals, 'none') })
+      .where(and(eq(name, placeholder('name')), isSame(token, 'token'), eq(renewals, placeholder('renewals'))))
       .prepare(),
   );
   const giveBack = database.statement((queries) => queries.update(hosts).set({ token: null }).where(IS_HELD).prepare());
@@ -96,6 +103,7 @@ export function hostStatements(database: StatementMaker) {
     list,
     describe,
     renew,
+    isAsSeen,
     giveBack,
     insert,
     removeOthers,

@@ -200,6 +200,50 @@ export function ownerSuite(driver: RegistryUnderTest): void {
     expect(await registry.hosts.begin('one', START * 1000, { alone: true })).toBe(21);
   });
 
+  test('a row is taken from a host that is dead, and not from one that has renewed or begun since it was seen', async () => {
+    const { instances, hosts, ledger } = registry;
+    const row = await makeInstance(registry, 'a', 'frozen');
+    await hosts.begin('one', START * 1000, { alone: false });
+    const said = { url: null, capacity: { active: 1, memoryBytes: null }, version: '1', labels: {}, leaseMs: 10_000 };
+    await hosts.describe('one', { ...said, token: 'of a start', publicKey: 'did:key:one' });
+    await instances.begin('a', intent(row, { to: 'active' }), { owner: ONE });
+    const read = (await instances.get('a')) ?? row;
+    const seen = { name: 'one', token: 'of a start', renewals: 0 };
+    const taken = entry({ instance: 'a', type: 'instance.taken_over' });
+    const lines = await ledger.lastSeq();
+    for (const [from, as] of [
+      [{ ...seen, renewals: 1 }, read],
+      [{ ...seen, token: 'of another' }, read],
+      [{ ...seen, token: null }, read],
+      [{ ...seen, name: 'nobody' }, read],
+      [seen, row],
+      [seen, { ...read, generation: read.generation + 1 }],
+      [seen, { ...read, ownerToken: 'of another' }],
+    ] as const)
+      expect(await instances.takeOver({ row: as, from, by: null, ledger: [taken] })).toBeNull();
+    await hosts.renew('one', 'of a start', START * 1000);
+    expect(await instances.takeOver({ row: read, from: seen, by: null, ledger: [taken] })).toBeNull();
+    expect([await instances.get('a'), await ledger.lastSeq()]).toEqual([read, lines]);
+
+    const dead = { ...seen, renewals: 1 };
+    const order = { seriesTerm: 5, seriesHostTerm: 2 };
+    const by = { intent: intent(read, { verb: 'restore', to: 'frozen' }), order, owner: TWO };
+    const one = await instances.takeOver({ row: read, from: dead, by, ledger: [taken] });
+    expect(one).toMatchObject({ ...order, ownerHost: 'two', ownerTerm: 2, ownerToken: TWO.token, state: 'frozen' });
+    expect(one?.pending).toMatchObject({ verb: 'restore' });
+    // Its answer was lost.
+    expect(await instances.takeOver({ row: read, from: dead, by, ledger: [taken] })).toEqual(one);
+    expect(await ledger.lastSeq()).toBe(lines + 1);
+    await expect(instances.abandon('a', {}, [], ONE)).rejects.toMatchObject({ code: 'conflict' });
+
+    await hosts.begin('two', START * 1000, { alone: false });
+    const handedBack = { name: 'two', token: null, renewals: 0 };
+    const free = await instances.takeOver({ row: one ?? read, from: handedBack, by: null, ledger: [] });
+    expect(free).toMatchObject({ ...order, ownerHost: null, ownerTerm: null, ownerToken: null, pending: null });
+    expect(await instances.get('a')).toEqual(free);
+    expect((await instances.stillHeld(['a'] as never, new Map([['a', 'of two']]) as never)).length).toBe(0);
+  });
+
   test('an acquisition sets what orders the series of a row in the statement of its intent, if that is as it was read', async () => {
     const row = await makeInstance(registry, 'a', 'created');
     expect(row).toMatchObject({ seriesTerm: null, seriesHostTerm: null });
