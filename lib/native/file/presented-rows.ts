@@ -24,8 +24,6 @@ const PUT_ENTRY =
   'INSERT OR IGNORE INTO temp.native_entry (volume, path, kind, mode, mtime, size, row, version, target)';
 /** The chunks of no file: numbers of inodes never come so far. */
 const NO_INO = 2 ** 32;
-/** Most bytes that are read at once: what a row of other profiles can have at most. */
-const MOST_BYTES = 256 * 1024 * 1024;
 const NAMES = VOLUMES.map((volume) => `'${volume}'`).join(', ');
 
 interface ContentRow {
@@ -62,7 +60,7 @@ export class PresentedRows {
     db.exec(VIEWS);
   }
 
-  /** The whole content of a row of the list. Throws `too_large` above 256 MiB. */
+  /** The whole content of a row of the list. Throws `too_large` for one that no row could have. */
   content(id: number): Buffer {
     const row = this.#rowOf(id);
     return this.#read(row, 0, row.size);
@@ -81,10 +79,10 @@ export class PresentedRows {
   }
 
   #read({ ino, row, base, size }: ContentRow, offset: number, length: number): Buffer {
-    if (length > MOST_BYTES)
+    if (length > WHOLE_BYTES)
       throw new WinterdockError('too_large', `A file of ${size} bytes can only be read in parts.`, {
-        hint: `Ask for a range of it, of at most ${MOST_BYTES} bytes.`,
-        extra: { limit: MOST_BYTES },
+        hint: `Ask for a range of it, of at most ${WHOLE_BYTES} bytes.`,
+        extra: { limit: WHOLE_BYTES },
       });
     const bytes = Buffer.alloc(length);
     if (length === 0) return bytes;
