@@ -21,6 +21,7 @@ export const JOB_WORDS: Readonly<Record<JobKind, Forms>> = {
   delete: { order: 'Delete', doing: 'Deleting', done: 'Deleted' },
   label: { order: 'Label', doing: 'Labelling', done: 'Labelled' },
   forget: { order: 'Forget', doing: 'Forgetting', done: 'Forgotten' },
+  drain: { order: 'Hand over', doing: 'Handing over', done: 'Handed over' },
 };
 
 /** `1 sandbox`, `1,234 sandboxes`. */

@@ -54,4 +54,6 @@ export const STEPS: readonly (() => readonly string[])[] = [
     ),
     'UPDATE instances SET series_term = owner_term, series_host_term = owner_term WHERE owner_term IS NOT NULL',
   ],
+  // How a host is emptied.
+  () => ['ALTER TABLE hosts ADD COLUMN IF NOT EXISTS drain text COLLATE "C"'],
 ];

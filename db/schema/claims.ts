@@ -1,6 +1,6 @@
 /** Hosts with their terms, claims on work that any host may do, and the ids of writes that must not be done twice. */
 import type { ClaimKind } from '../../lib/registry/claims.ts';
-import type { HostCapacity } from '../../lib/registry/hosts.ts';
+import type { HostCapacity, HostDrain } from '../../lib/registry/hosts.ts';
 import { jsonColumn } from '../columns.ts';
 import { index, integer, primaryKey, sqliteTable, text } from '../drizzle.ts';
 
@@ -21,6 +21,8 @@ export const hosts = sqliteTable('hosts', {
   labels: jsonColumn<Record<string, string>>('labels'),
   /** 1: nothing new is placed on it. */
   draining: integer('draining').notNull().default(0),
+  /** How it is emptied, and who asked for it; null unless it is draining. */
+  drain: jsonColumn<HostDrain>('drain'),
   /** How often the lease was renewed in all. Others judge by this number, and by no time. */
   renewals: integer('renewals').notNull().default(0),
   /** Epoch milliseconds of the last renewal by the host’s own clock: for people, nothing is decided by it. */

@@ -8,7 +8,8 @@ export interface HostSettings {
   readonly url: string | null;
   /** Milliseconds that its lease lasts without a renewal. */
   readonly leaseMs: number;
-  readonly labels: Readonly<Record<string, string>>;
+  /** Null: not set. */
+  readonly labels: Readonly<Record<string, string>> | null;
 }
 
 /** The name of a server among those of one registry. */
@@ -54,7 +55,7 @@ type GivenSettings = z.output<z.ZodObject<typeof HOST_SETTINGS>>;
 export function hostSettingsOf(env: GivenSettings): { hostName: string; hostRow: HostSettings } {
   return {
     hostName: env.WB_HOST_NAME ?? machineName(),
-    hostRow: { url: env.WB_HOST_URL ?? null, leaseMs: env.WB_HOST_LEASE_MS, labels: env.WB_HOST_LABELS ?? {} },
+    hostRow: { url: env.WB_HOST_URL ?? null, leaseMs: env.WB_HOST_LEASE_MS, labels: env.WB_HOST_LABELS ?? null },
   };
 }
 

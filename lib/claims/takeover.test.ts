@@ -120,6 +120,7 @@ async function hostOf(name: string, death: Death | null = null): Promise<TestHos
     claims,
     runner: new JobRunner({
       ...base,
+      host: { name: 'one' },
       sandboxes: sessions as never,
       pool: { active: 0, ready: 0, shortage: null },
     }),

@@ -39,6 +39,7 @@ const BY_OTHER_WORDS: Record<string, string> = {
   putTenantNetwork: 'network allow',
   putBackupSettings: 'backups set',
   restoreBackup: 'backups restore',
+  patchHost: 'hosts label',
   exportInstanceLoad: 'load',
   exportTenantLoad: 'load',
   exportServerLoad: 'load',

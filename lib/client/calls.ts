@@ -34,6 +34,7 @@ import type {
   DeleteFolderQuery,
   DeleteInput,
   DeliveriesQuery,
+  DrainHostInput,
   DryRun,
   EndSessionQuery,
   EnvPatchInput,
@@ -93,6 +94,7 @@ import type {
   NameMomentInput,
   PasswordChangeInput,
   PastQuery,
+  PatchHostInput,
   PatchInput,
   PatchScheduleInput,
   Person,
@@ -749,6 +751,17 @@ export interface Calls {
   listHosts(options?: CallOptions): Promise<Host[]>;
   /** Shows one server of the registry. */
   getHost(name: string, options?: CallOptions): Promise<Host>;
+  /** Sets the labels of a server, in the place of those that it has. */
+  patchHost(name: string, input: PatchHostInput, options?: CallOptions): Promise<Host>;
+  /**
+   * Empties a server, for an upgrade or a repair: it takes nothing new, and a job of its own suspends, files and stores
+   * what it has, so that others wake it. What stays is in the results of that job, each with the reason. It stays so,
+   * over its next starts too, until it is taken back; once the job has ended, the same call begins another one for what
+   * is left.
+   */
+  drainHost(name: string, input?: DrainHostInput, options?: CallOptions): Promise<Host>;
+  /** Has a server take what is new again. It keeps what it has, and nothing comes back to it by itself. */
+  stopDraining(name: string, options?: CallOptions): Promise<Host>;
   /** Shows the global thresholds of the ladder. */
   getSettings(options?: CallOptions): Promise<Settings>;
   /** Changes the global thresholds of the ladder. */
@@ -1140,6 +1153,9 @@ export const CALLS = {
   },
   listHosts: { path: '/api/hosts', body: null, method: 'GET', query: false, answer: 'json' },
   getHost: { path: '/api/hosts/:name', body: null, method: 'GET', query: false, answer: 'json' },
+  patchHost: { path: '/api/hosts/:name', body: 'json', method: 'PATCH', query: false, answer: 'json' },
+  drainHost: { path: '/api/hosts/:name/drain', body: 'json', method: 'POST', query: false, answer: 'json' },
+  stopDraining: { path: '/api/hosts/:name/drain', body: null, method: 'DELETE', query: false, answer: 'json' },
   getSettings: { path: '/api/settings', body: null, method: 'GET', query: false, answer: 'json' },
   patchSettings: { path: '/api/settings', body: 'json', method: 'PATCH', query: false, answer: 'json' },
   health: { path: '/healthz', body: null, method: 'GET', query: false, answer: 'json' },

@@ -75,6 +75,8 @@ const COMMANDS: Partial<Record<CallName, CommandLine>> = {
   unacknowledge: { words: 'attention reopen', args: ['id'] },
   listHosts: { words: 'hosts list' },
   getHost: { words: 'hosts show', args: ['name'] },
+  drainHost: { words: 'hosts drain', args: ['name'], options: { ...REASON, include_held: '--include-held' } },
+  stopDraining: { words: 'hosts drain', args: ['name'], always: ['--stop'] },
   getInstance: { words: 'show', args: ['id'] },
   patchInstance: { words: 'set', args: ['id'], options: SANDBOX },
   deleteInstance: { words: 'delete', args: ['id'], options: REASON, always: ['--yes'] },

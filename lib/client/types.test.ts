@@ -38,6 +38,7 @@ import type {
   deleteFolderQuerySchema,
   deleteSchema,
   deliveriesQuerySchema,
+  drainHostSchema,
   dryRunSchema,
   endSessionQuerySchema,
   envPatchSchema,
@@ -98,6 +99,7 @@ import type {
   nameMomentSchema,
   passwordChangeSchema,
   pastQuerySchema,
+  patchHostSchema,
   patchScheduleSchema,
   patchSchema,
   personPatchSchema,
@@ -231,6 +233,7 @@ import type {
   DeleteFolderQuery,
   DeleteInput,
   DeliveriesQuery,
+  DrainHostInput,
   DryRun,
   EndSessionQuery,
   EnvPatchInput,
@@ -292,6 +295,7 @@ import type {
   NameMomentInput,
   PasswordChangeInput,
   PastQuery,
+  PatchHostInput,
   PatchInput,
   PatchScheduleInput,
   Person,
@@ -426,6 +430,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<DeleteFolderQuery>().toEqualTypeOf<z.input<typeof deleteFolderQuerySchema>>();
   expectTypeOf<DeleteInput>().toEqualTypeOf<z.input<typeof deleteSchema>>();
   expectTypeOf<DeliveriesQuery>().toEqualTypeOf<z.input<typeof deliveriesQuerySchema>>();
+  expectTypeOf<DrainHostInput>().toEqualTypeOf<z.input<typeof drainHostSchema>>();
   expectTypeOf<DryRun>().toEqualTypeOf<z.output<typeof dryRunSchema>>();
   expectTypeOf<EndSessionQuery>().toEqualTypeOf<z.input<typeof endSessionQuerySchema>>();
   expectTypeOf<EnvPatchInput>().toEqualTypeOf<z.input<typeof envPatchSchema>>();
@@ -487,6 +492,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<NameMomentInput>().toEqualTypeOf<z.input<typeof nameMomentSchema>>();
   expectTypeOf<PasswordChangeInput>().toEqualTypeOf<z.input<typeof passwordChangeSchema>>();
   expectTypeOf<PastQuery>().toEqualTypeOf<z.input<typeof pastQuerySchema>>();
+  expectTypeOf<PatchHostInput>().toEqualTypeOf<z.input<typeof patchHostSchema>>();
   expectTypeOf<PatchInput>().toEqualTypeOf<z.input<typeof patchSchema>>();
   expectTypeOf<PatchScheduleInput>().toEqualTypeOf<z.input<typeof patchScheduleSchema>>();
   expectTypeOf<Person>().toEqualTypeOf<z.output<typeof personSchema>>();

@@ -416,6 +416,12 @@ export type DeliveriesQuery = {
   cursor?: string | undefined;
 };
 
+export type DrainHostInput = {
+  reason?: string | undefined;
+  /** Also what is kept hot, held or shown in a terminal; without it that stays */
+  include_held?: boolean | undefined;
+};
+
 export type DryRun = {
   matched: number;
   will: number;
@@ -708,8 +714,22 @@ export type Host = {
   sandboxes: number;
   /** Those of them that are active; 10001: more than 10 000 */
   awake: number;
-  /** Nothing new is placed on it */
+  /** It is being emptied, or was: it takes nothing new */
   draining: boolean;
+  /** Null unless it is draining; `waiting`: the host has not begun */
+  drain: {
+    /** The job that does it; its results say what stays, and why */
+    job: string;
+    state: 'waiting' | 'running' | 'done' | 'cancelled';
+    asked: number;
+    reason: string | null;
+    include_held: boolean;
+    chosen: number;
+    /** Those that are nobody’s now, or another host’s */
+    done: number;
+    failed: number;
+    skipped: number;
+  } | null;
   /** A server holds the name, or has ended without handing it back */
   held: boolean;
   /** It was not seen to renew its lease for as long as that lasts: what is on its disk cannot be reached */
@@ -1060,7 +1080,7 @@ export type Invited = {
 
 export type Job = {
   id: string;
-  verb: 'resume' | 'suspend' | 'freeze' | 'archive' | 'revive' | 'delete' | 'label' | 'forget';
+  verb: 'resume' | 'suspend' | 'freeze' | 'archive' | 'revive' | 'delete' | 'label' | 'forget' | 'drain';
   reason: string | null;
   labels: Record<string, string | null> | null;
   filter: JobFilter | null;
@@ -1333,6 +1353,11 @@ export type PastQuery = {
    * second
    */
   at?: number | string | undefined;
+};
+
+export type PatchHostInput = {
+  /** Instead of those that it has; a start with WB_HOST_LABELS sets its own */
+  labels: Record<string, string>;
 };
 
 export type PatchInput = {

@@ -77,6 +77,8 @@ export interface SeedingParts {
   log: Logger;
   registry: Registry;
   sandboxes: Pick<Sandboxes, 'resume'>;
+  /** Whether this host is being emptied: it takes up nothing that others began. Default: it never is. */
+  isDraining?: () => boolean;
 }
 
 export class Seeding {
@@ -95,6 +97,7 @@ export class Seeding {
       what: 'making sandboxes of a copy',
       keyOf: (first) => first,
       open: async () => {
+        if (parts.isDraining?.()) return [];
         const starts = (await copies.pendingStarts()).flatMap(({ ids: [first] }) => first ?? []);
         return [...new Set([...(await copies.unfinishedSeedings()), ...starts])];
       },

@@ -28,6 +28,7 @@ import { createDispatcher } from '../http/dispatch.ts';
 import { openApiText } from '../http/openapi.ts';
 import { ROUTES } from '../http/routes.ts';
 import { SESSION_ROUTES } from '../http/session-api/routes.ts';
+import { HostDrains } from '../jobs/host-drains.ts';
 import { JobRunner } from '../jobs/runner.ts';
 import { TenantForgetter } from '../jobs/tenant-forgetter.ts';
 import { requireOwnKeys, requireUsableKeys } from '../keys/start-keys.ts';
@@ -125,10 +126,9 @@ export async function createHost(options: HostOptions): Promise<Host> {
     ...{ cpuGroups, config, clock, log, registry, host },
     ...{ pool, readers, drawers },
     ...{ store: store.sandboxes, replica: store.replica, moments: store.moments },
-    ...{ elsewhere: as.elsewhere, unreachable: as.unreachable, fallen: as.fallen },
+    ...{ elsewhere: as.elsewhere, unreachable: as.unreachable, fallen: as.fallen, isDraining: as.isDraining },
     tookOver: (how) => void takeovers.set(how, (takeovers.get(how) ?? 0) + 1),
-    failpoint,
-    registryIsWhole,
+    ...{ failpoint, registryIsWhole },
   });
   const { logs, sandboxes, scheduled } = createLogs({ config, clock, log, registry, secrets }, unlogged);
   const prefetch = new SignInPrefetch({ most: config.prefetchAtSignIn, log, registry, sandboxes });
@@ -156,9 +156,10 @@ export async function createHost(options: HostOptions): Promise<Host> {
     ashNames: config.sessionApi,
   });
   const claims = new Claims({ registry, host, log });
-  const claiming = { claims, config, clock, log, registry };
+  const claiming = { claims, config, clock, log, registry, host, isDraining: as.isDraining };
   const usage = new UsageUpkeep(claiming);
   const runner = new JobRunner({ ...claiming, sandboxes, pool });
+  const drains = new HostDrains({ ...claiming, runner, watch: as.watch });
   const runs = new Runs({ config, clock, log, registry, sandboxes });
   const terminals = new Terminals({ config, clock, log, registry, runs, sandboxes });
   const scheduler = new Scheduler({
@@ -198,7 +199,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     log,
   });
   const copies = new Copies({ config, clock, log, registry, host, readers, drawers, failpoint, registryIsWhole });
-  const seeding = new Seeding({ claims, clock, log, registry, sandboxes });
+  const seeding = new Seeding({ ...claiming, sandboxes });
   const changes = createChangeFeed({
     actors: auth.actors,
     events,
@@ -309,6 +310,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     terminals.start();
     sandboxes.start();
     await runner.start();
+    drains.start();
     await scheduler.start();
     await seeding.start();
     await agents.start();
@@ -340,7 +342,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     await sourceParser.stop();
     await forgetter.stop();
     await usage.stop();
-    await runner.stop();
+    await Promise.all([drains.stop(), runner.stop()]);
     await prefetch.stop();
     await sandboxes.stop();
     load.stop();
@@ -374,10 +376,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     ...{ pool, lease: as.lease, places: as.places },
     walls,
     ...{ sandboxes, load },
-    scheduler,
-    terminals,
-    courier,
-    backups,
+    ...{ scheduler, terminals, courier, backups },
     ...{ store: store.watched, replica: store.replicaWork },
     bringCopiesHome: store.bringCopiesHome,
     operations,

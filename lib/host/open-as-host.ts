@@ -53,6 +53,8 @@ interface OpenedAsHost {
   unreachable: Engine['unreachable'];
   /** The host of a row, if it is dead. */
   fallen: Engine['fallen'];
+  /** Whether this host is being emptied, as its row was seen last. */
+  isDraining: () => boolean;
   /** Stops the workers that have it while this host may not act. */
   hold: WorkerHold;
   /** Says in the registry what this host is. To be called before it does anything. */
@@ -119,8 +121,9 @@ export async function openAsHost(
   const elsewhere = (row: InstanceRow) => refusedElsewhere(places, row);
   const unreachable = (row: InstanceRow) => unreachableRow(places, row);
   const fallen = (row: InstanceRow) => fallenHost(watch, name, row);
+  const isDraining = () => watch?.get(name)?.isDraining === true;
   const hopSigner = watch === null ? null : signer;
-  const seen = { watch, places, hopSigner, elsewhere, unreachable, fallen };
+  const seen = { watch, places, hopSigner, elsewhere, unreachable, fallen, isDraining };
   const made = { registry, keeper, registryTimes, host, ...seen, hold: new WorkerHold() };
   if (publicKey === null) {
     const details = { ...said, leaseMs: null, token: null, publicKey };

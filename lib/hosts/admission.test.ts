@@ -8,7 +8,15 @@ const STORE = { setting: 'WB_COLD_URL', url: 's3://bucket/one', fact: 'claimed' 
 
 const row = (over: Partial<HostRecord> = {}): HostRecord => ({
   ...{ name: 'one', term: 1, sinceMs: 0, url: 'http://one:3000', capacity: null, version: null, labels: null },
-  ...{ isDraining: false, renewals: 5, renewedMs: null, leaseMs: LEASE_MS, token: 'of its start', publicKey: OWN },
+  ...{
+    isDraining: false,
+    drain: null,
+    renewals: 5,
+    renewedMs: null,
+    leaseMs: LEASE_MS,
+    token: 'of its start',
+    publicKey: OWN,
+  },
   ...over,
 });
 

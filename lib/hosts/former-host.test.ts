@@ -14,6 +14,7 @@ const row = (over: Partial<HostRecord> = {}): HostRecord => ({
   version: null,
   labels: null,
   isDraining: false,
+  drain: null,
   renewals: 5,
   renewedMs: null,
   leaseMs: LEASE_MS,

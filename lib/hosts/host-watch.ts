@@ -25,7 +25,9 @@ export class HostWatch {
   readonly #stopped = new AbortController();
   #seen: ReadonlyMap<string, SeenHost> = new Map();
   #looking: Promise<void> | null = null;
+  #turn: Promise<void> = Promise.resolve();
   readonly #listeners = new Set<(host: string) => void>();
+  readonly #lookListeners = new Set<() => void>();
 
   constructor(parts: HostWatchParts) {
     this.#parts = parts;
@@ -42,6 +44,18 @@ export class HostWatch {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Calls back after each look. Returns the unsubscriber. */
+  onLook(listener: () => void): () => void {
+    this.#lookListeners.add(listener);
+    return () => this.#lookListeners.delete(listener);
+  }
+
+  /** Looks now, after the look under way. Rejects with the errors of the registry. */
+  look(): Promise<void> {
+    this.#turn = this.#turn.catch(() => undefined).then(() => this.#look());
+    return this.#turn;
+  }
+
   /** All of them, by name. */
   list(): SeenHost[] {
     return [...this.#seen.values()];
@@ -49,7 +63,7 @@ export class HostWatch {
 
   /** Looks once, and from then on again and again. Rejects with the errors of the registry. */
   async start(): Promise<void> {
-    await this.#look();
+    await this.look();
     this.#looking ??= this.#lookOn();
   }
 
@@ -67,7 +81,7 @@ export class HostWatch {
       const waitMs = Math.min(this.#parts.leaseMs, ...leases) / LOOKS_PER_LEASE;
       await pause(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) return;
-      await this.#look().catch((error: unknown) => {
+      await this.look().catch((error: unknown) => {
         this.#parts.log.debug({ err: error }, 'the hosts of the registry were not seen');
       });
     }
@@ -91,5 +105,6 @@ export class HostWatch {
       if (was !== undefined && (verdict === 'held') !== (was === 'held'))
         for (const listener of this.#listeners) listener(name);
     }
+    for (const listener of this.#lookListeners) listener();
   }
 }

@@ -14,7 +14,15 @@ const ID = instanceId('a');
 
 const host = (name: string, over: Partial<HostRecord> = {}): HostRecord => ({
   ...{ name, term: 1, sinceMs: 0, url: `http://${name}:3000`, capacity: null, version: null, labels: null },
-  ...{ isDraining: false, renewals: 0, renewedMs: 5000, leaseMs: LEASE_MS, token: name, publicKey: `did:key:${name}` },
+  ...{
+    isDraining: false,
+    drain: null,
+    renewals: 0,
+    renewedMs: 5000,
+    leaseMs: LEASE_MS,
+    token: name,
+    publicKey: `did:key:${name}`,
+  },
   ...over,
 });
 
@@ -150,4 +158,26 @@ test('nobody is taken for dead because the database was away', async () => {
   const back = asked.hosts;
   await expect.poll(() => asked.hosts, WAIT).toBeGreaterThan(back + 2);
   expect(await places.whereIs(ID)).toMatchObject({ here: false, host: 'two' });
+});
+
+test('while this host is emptied another one takes what is nobody’s and what is new, and its own stays here', async () => {
+  const living = new Set(['one', 'two', 'three', 'four']);
+  const emptied = { isDraining: true };
+  const rows = [host('one', emptied), host('two'), host('three', emptied), host('four', { token: null })];
+  const { places } = await placesOn({ rows, living });
+  const two = { host: 'two', url: 'http://two:3000', term: 1, publicKey: 'did:key:two' };
+  expect(await places.whereIs(ID)).toEqual({ here: false, tenant: 'acme', ...two });
+  expect(places.forNew()).toEqual(two);
+  for (const is of [row({ ownerHost: 'one' }), row({ state: 'deleted' }), null]) {
+    const own = await placesOn({ rows, living, is });
+    expect(await own.places.whereIs(ID)).toEqual({ here: true });
+  }
+  // The same one for the same sandbox.
+  const more = await placesOn({ rows: [host('one', emptied), host('two'), host('five')], living: new Set(['two']) });
+  const takers = await Promise.all([1, 2, 3].map(() => more.places.whereIs(ID)));
+  expect(new Set(takers.map((place) => ('host' in place ? place.host : null))).size).toBe(1);
+  const alone = await placesOn({ rows: [host('one', emptied), host('three', emptied)], living });
+  expect([await alone.places.whereIs(ID), alone.places.forNew()]).toEqual([{ here: true }, null]);
+  const kept = await placesOn({ rows: [host('one'), host('two')], living });
+  expect([await kept.places.whereIs(ID), kept.places.forNew()]).toEqual([{ here: true }, null]);
 });

@@ -37,7 +37,22 @@ export class KnownPlaces implements SandboxPlaces {
     const { watch, row, isAwakeHere } = this.#parts;
     if (watch === null || isAwakeHere(id)) return { here: true };
     const found = await row(id);
-    return found === null ? { here: true } : this.whereIsRow(found);
+    if (found === null) return { here: true };
+    const taker = found.ownerHost === null && found.state !== 'deleted' ? this.#takerOf(id) : null;
+    return taker === null ? this.whereIsRow(found) : { here: false, tenant: found.tenant, ...taker };
+  }
+
+  forNew(): OtherHost | null {
+    return this.#takerOf('');
+  }
+
+  /** Who takes what is nobody's while this host is being emptied: the same one for the same sandbox. */
+  #takerOf(id: string): OtherHost | null {
+    const { self, watch } = this.#parts;
+    if (watch?.get(self.name)?.isDraining !== true) return null;
+    const takers = this.others().filter(({ host }) => watch.get(host)?.isDraining === false);
+    const number = [...id].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003, 0);
+    return takers[number % takers.length] ?? null;
   }
 
   /** The same of a row that was read just now. */

@@ -32,6 +32,7 @@ export interface OtherHost {
  * - `here: true`: this host answers. So it is for what is nobody's (asleep in the store, deleted, without a file), for
  *   a sandbox that does not exist, which the operation itself says, and always where nobody else uses the registry.
  * - `here: false`: it is awake on another host, is being moved there, or sleeps on that host's disk; that one lives.
+ *   Or it is nobody's, and this host is being emptied: another one is to wake it.
  *   `tenant`: whose it is. Whoever is of another tenant is not to learn that there is such a sandbox.
  * - `unreachable`: the same, and that host is dead.
  */
@@ -55,6 +56,11 @@ export interface SandboxPlaces {
    * of those that ask this one.
    */
   host(name: string): OtherHost | null;
+  /**
+   * The host that makes what is new in the place of this one; null: this one does. Another one does while this one is
+   * being emptied, where there is one that lives and is not.
+   */
+  forNew(): OtherHost | null;
   /** All hosts that live, without this one, in the order of their names. For what is asked of every host. */
   others(): readonly OtherHost[];
 }

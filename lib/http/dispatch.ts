@@ -14,6 +14,7 @@ import type { Logger } from '../base/log.ts';
 import { serverTiming, withTiming } from '../base/timing.ts';
 import { withUsedMoment } from '../base/used-moment.ts';
 import type { Guard } from '../operations/guard.ts';
+import type { Operations } from '../operations/operations.ts';
 import { type Answer, json, soundHeaders } from './answer.ts';
 import { type BodySource, MOST_JSON_BYTES, readBody, readJson, uploadOf } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
@@ -76,6 +77,14 @@ const ANONYMOUS: Omit<Caller, 'requestId' | 'address'> = {
 };
 /** Bodies of the largest file that one caller may have in memory at a time; all of them together, twice as many. */
 const BODIES_EACH = 4;
+
+/** Operations that make sandboxes: a host that is being emptied has another do them. */
+const MAKES_SANDBOXES: ReadonlySet<string> = new Set<keyof Operations>([
+  'createInstance',
+  'importBundle',
+  'restoreSnapshot',
+  'cloneBlueprint',
+]);
 
 /** The API's own roots, whatever the table is; those of its routes come to them. */
 const OWN_ROOTS = ['api', 'instances', 'healthz', 'readyz', 'metrics', 'openapi.json'];
@@ -236,6 +245,10 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     if (passOn !== null && route.sandboxOf !== null) {
       const id = await route.sandboxOf({ services, caller, params });
       const passed = await passOn.pass(id, { incoming, requestId, caller });
+      if ('answer' in passed) return passed.answer;
+      incoming = { ...incoming, body: passed.body };
+    } else if (passOn !== null && route.operation !== null && MAKES_SANDBOXES.has(route.operation)) {
+      const passed = await passOn.passNew({ incoming, requestId, caller });
       if ('answer' in passed) return passed.answer;
       incoming = { ...incoming, body: passed.body };
     }

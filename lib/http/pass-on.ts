@@ -66,6 +66,21 @@ export class PassOn {
     }
   }
 
+  /** Has a request that makes something new answered by another host, while this one is being emptied. */
+  async passNew(request: PassedRequest): Promise<Passed> {
+    const { places, sender } = this.#parts;
+    const { incoming } = request;
+    const at = incoming.arrival ? null : places.forNew();
+    if (at === null) return { body: incoming.body };
+    const held = await holdBody(incoming.body);
+    const answer = await sender.send(
+      { ...this.#outgoing(request), body: held ?? incoming.body, gone: incoming.signal() },
+      at,
+    );
+    if (answer !== 'moved') return { answer: answerOfHop(answer) };
+    return { body: held === null ? incoming.body : heldBody(held) };
+  }
+
   /** The same for a request whose body was read. Null in the place of an answer: it is this host's. */
   withBody(request: PassedRequest) {
     return async (id: InstanceId, bytes: Uint8Array, gone: AbortSignal): Promise<Answer | null> => {
@@ -95,7 +110,7 @@ export class PassOn {
 }
 
 interface PassOnParts {
-  places: Pick<SandboxPlaces, 'whereIs'>;
+  places: Pick<SandboxPlaces, 'whereIs' | 'forNew'>;
   sender: Pick<HopSender, 'send'>;
   auth: Pick<Auth, 'vouchFor' | 'callerFromHeaders'>;
   trustProxy: boolean;

@@ -17,7 +17,7 @@ import { VERB_TARGET, WAKE_VERBS } from '../lifecycle/state-map.ts';
 import type { JobOutcome, JobResultRow, JobRow } from '../registry/jobs.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { InstanceRow } from '../registry/types.ts';
+import type { HostIdentity, InstanceRow } from '../registry/types.ts';
 import { MEMORY } from '../sandboxes/engine.ts';
 import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
@@ -47,7 +47,10 @@ export interface JobRunnerParts {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sandboxes: Pick<Sandboxes, 'live' | 'runPlan'>;
+  sandboxes: Pick<Sandboxes, 'live' | 'runPlan' | 'handOver'>;
+  host: Pick<HostIdentity, 'name'>;
+  /** Whether this host is being emptied. Default: it never is. */
+  isDraining?: () => boolean;
   pool: Pick<InstancePool, 'active' | 'ready' | 'shortage'>;
 }
 
@@ -67,8 +70,7 @@ export class JobRunner {
       kind: 'job',
       what: 'a job',
       keyOf: ({ id }) => id,
-      // lib/jobs/tenant-forgetter.ts runs the others.
-      open: async () => (await parts.registry.jobs.running()).filter(({ verb }) => verb !== 'forget'),
+      open: async () => (await parts.registry.jobs.running()).filter((job) => this.#isToRun(job)),
       carryOut: (job, turn) => this.#run(job, turn),
       pauseMs: () => AGAIN_MS,
     });
@@ -87,9 +89,17 @@ export class JobRunner {
       await setTimeout(POLL_MS);
   }
 
-  /** Starts a job. */
-  take(job: JobRow): Promise<void> {
-    return this.#work.take(job);
+  /** Starts a job. One that is not for this host is taken up by another one. */
+  async take(job: JobRow): Promise<void> {
+    if (this.#isToRun(job)) await this.#work.take(job);
+  }
+
+  /** A host empties itself, and while it does that it takes up nothing else. */
+  #isToRun(job: JobRow): boolean {
+    const { host, isDraining } = this.#parts;
+    // lib/jobs/tenant-forgetter.ts runs these.
+    if (job.verb === 'forget') return false;
+    return job.verb === 'drain' ? drainedHost(job) === host.name : isDraining?.() !== true;
   }
 
   /** Ends a job: sandboxes under way finish, no other begins. False when the job did not run. */
@@ -184,6 +194,10 @@ export class JobRunner {
     // lib/jobs/tenant-forgetter.ts runs these jobs.
     if (verb === 'forget') return skipped('It goes with its tenant.');
     try {
+      if (verb === 'drain') {
+        const { stays } = await this.#parts.sandboxes.handOver(id, audit, job);
+        return stays === null ? DONE : skipped(stays);
+      }
       for (let look = 1; ; look += 1) {
         const row = await this.#parts.registry.instances.get(id);
         if (row === null) return skipped('There is no such sandbox.');
@@ -258,6 +272,11 @@ export class JobRunner {
       `${job.done} done, ${job.failed} failed, ${job.skipped} skipped`,
     );
   }
+}
+
+/** The host that a job empties. */
+function drainedHost({ request }: Pick<JobRow, 'request'>): string | undefined {
+  return (request as { filter?: { host?: string } }).filter?.host;
 }
 
 const DONE: ItemResult = { outcome: 'done', reason: null };

@@ -9,9 +9,12 @@ import { type Fault, isBlocking } from './words.ts';
 export type JobVerb = Verb | 'label';
 export const JOB_VERBS: readonly JobVerb[] = [...VERBS, 'label'];
 
-/** What a job does. `forget` is done to a whole tenant, and only by forgetting that tenant. */
-export type JobKind = JobVerb | 'forget';
-export const JOB_KINDS: readonly JobKind[] = [...JOB_VERBS, 'forget'];
+/**
+ * What a job does. `forget` is done to a whole tenant, and only by forgetting that tenant; `drain` to what a host has,
+ * and only by that host.
+ */
+export type JobKind = JobVerb | 'forget' | 'drain';
+export const JOB_KINDS: readonly JobKind[] = [...JOB_VERBS, 'forget', 'drain'];
 
 /** The states that a verb applies to. A filing verb never moves a sandbox up the ladder. */
 const STATES_OF: Readonly<Record<JobVerb, readonly State[]>> = {

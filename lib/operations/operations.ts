@@ -153,7 +153,7 @@ export interface EngineParts {
   store: TenantStore | null;
   usage: Pick<UsageUpkeep, 'count'>;
   /** The hosts as this one sees them; null: nobody else uses the registry. */
-  watch: Pick<HostWatch, 'get'> | null;
+  watch: Pick<HostWatch, 'get' | 'look'> | null;
   load: Pick<LoadSampler, 'minutesOf' | 'samplesOf' | 'sinceMs' | 'top'>;
 }
 

@@ -1,4 +1,6 @@
 /** The hosts of this registry: their terms, what each says of itself, and the renewals of their leases. */
+import type { Via } from '../lifecycle/words.ts';
+import type { LedgerEntry } from './types.ts';
 
 /** The row of a host as somebody saw it who takes that host for dead, or found its name handed back. */
 export type HostAsSeen = Pick<HostRecord, 'name' | 'token' | 'renewals'>;
@@ -11,13 +13,28 @@ export interface HostCapacity {
   memoryBytes: number | null;
 }
 
+/** How a host is emptied. */
+export interface HostDrain {
+  /** Id of the job that does it, which the host itself begins. */
+  job: string;
+  reason: string | null;
+  /** Whether what is kept hot, held or shown in a terminal is filed too. */
+  includeHeld: boolean;
+  actor: string;
+  via: Via;
+  address: string | null;
+  /** Epoch seconds when it was asked for. */
+  asked: number;
+}
+
 /** What a host says of itself at its start. */
 export interface HostDetails {
   /** Where other hosts reach it; null: not said. */
   url: string | null;
   capacity: HostCapacity;
   version: string;
-  labels: Record<string, string>;
+  /** Null: it says none, and keeps those of its row. */
+  labels: Record<string, string> | null;
   /** Length of its lease; null: it has none, because nobody else reaches this registry. */
   leaseMs: number | null;
   /** Random, of this start, which alone renews. Null with `leaseMs`. */
@@ -37,6 +54,8 @@ export interface HostRecord {
   version: string | null;
   labels: Record<string, string> | null;
   isDraining: boolean;
+  /** Null unless it is draining. */
+  drain: HostDrain | null;
   /** How often its lease was renewed in all. */
   renewals: number;
   /** Epoch milliseconds of the last renewal by the host's own clock: for people. */
@@ -61,6 +80,13 @@ export interface HostStore {
   renew(name: string, token: string, nowMs: number): Promise<boolean>;
   /** The start with this token holds the name no more. Idempotent. */
   giveBack(name: string, token: string): Promise<void>;
+  /**
+   * Has a host emptied from now on, or no more (null), with its line. Nothing that a start says changes it. False, and
+   * no line: there is no such host.
+   */
+  setDrain(name: string, drain: HostDrain | null, ledger: LedgerEntry): Promise<boolean>;
+  /** Sets the labels of a host, with its line. False, and no line: there is no such host. */
+  setLabels(name: string, labels: Record<string, string>, ledger: LedgerEntry): Promise<boolean>;
   /** All of them, by name. */
   list(): Promise<HostRecord[]>;
   /** How many sandboxes each host has, awake or on its disk; those that have none are left out. In no order. */
@@ -85,5 +111,6 @@ export function saysAlready(row: HostRecord, details: HostDetails): boolean {
     publicKey,
   };
   const names = Object.keys(said) as (keyof HostDetails)[];
-  return names.every((name) => JSON.stringify(said[name]) === JSON.stringify(details[name]));
+  const saying = names.filter((name) => name !== 'labels' || details.labels !== null);
+  return saying.every((name) => JSON.stringify(said[name]) === JSON.stringify(details[name]));
 }

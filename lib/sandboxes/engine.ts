@@ -133,6 +133,10 @@ export interface Engine {
   readonly unreachable: (row: InstanceRow) => UnreachableFacts | null;
   /** Is told of each sandbox that was taken from a dead host, and by what it goes on. */
   readonly tookOver: (as: TakeoverClass) => void;
+  /** Whether this host is being emptied: it wakes nothing that is nobody's. */
+  readonly isDraining: () => boolean;
+  /** Sandboxes that are being handed over: nothing wakes them here. */
+  readonly leaving: Set<InstanceId>;
   readonly admission: Admission;
   readonly cpuBudget: CpuBudget;
   /** Control groups for what gives way; null where there are none: then priorities share the processors. */
@@ -238,6 +242,18 @@ export function onAnotherHost({ id, ownerHost }: Pick<InstanceRow, 'id' | 'owner
   return new WinterdockError('conflict', `The sandbox "${id}" is on the host "${ownerHost}".`, {
     hint: 'Ask that host, or wait until it has let the sandbox go.',
     extra: { host: ownerHost },
+  });
+}
+
+/** Throws `capacity` for a sandbox that another host is to wake, because this one is being emptied. */
+export function refuseLeaving(
+  engine: Pick<Engine, 'isDraining' | 'leaving'>,
+  { id, ownerHost }: Pick<InstanceRow, 'id' | 'ownerHost'>,
+): void {
+  if (!engine.leaving.has(id) && !(ownerHost === null && engine.isDraining())) return;
+  throw new WinterdockError('capacity', `The sandbox "${id}" is handed over: this host is being emptied.`, {
+    hint: 'Nothing was done. The same request again is answered by the host that takes it.',
+    retryAfterSeconds: 1,
   });
 }
 

@@ -37,6 +37,7 @@ import { withHeldAnswers } from './held-answers.ts';
 import { archive } from './moves/archive.ts';
 import { removeSandbox } from './moves/delete.ts';
 import { freeze } from './moves/freeze.ts';
+import { handOver } from './moves/hand-over.ts';
 import { forgetChangedThresholds, pauseNow } from './moves/idle-pauses.ts';
 import { restore } from './moves/restore.ts';
 import { executePlan } from './moves/run-plan.ts';
@@ -84,6 +85,8 @@ export interface SandboxesOptions {
   fallen?: Engine['fallen'];
   /** Is told of each sandbox that was taken from a dead host. */
   tookOver?: Engine['tookOver'];
+  /** Whether this host is being emptied. Default: it never is. */
+  isDraining?: Engine['isDraining'];
   /** Called at each failpoint, for fault injection. */
   failpoint?: (step: Failpoint) => void;
   /** Whether the registry is the one that was signed; default: yes. */
@@ -138,6 +141,8 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     unreachable: options.unreachable ?? (() => null),
     fallen: options.fallen ?? (() => null),
     tookOver: options.tookOver ?? (() => undefined),
+    isDraining: options.isDraining ?? (() => false),
+    leaving: new Set(),
     roomMutex: new Mutex(),
     failpoint: options.failpoint ?? (() => {}),
     registryIsWhole: options.registryIsWhole ?? (() => true),
@@ -220,6 +225,8 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     delete: (id, audit) => locked(id, async (runtime) => void (await removeSandbox(engine, runtime, audit))),
     runPlan: (id, to, audit, options = {}) =>
       acknowledged(locked(id, (runtime) => executePlan(engine, runtime, to, audit, options))),
+    handOver: (id, audit, options) =>
+      handOver(engine, async (row) => (await below?.whenStored(row)) ?? row, id, audit, options),
     settle: (id, audit) =>
       runtimes.use(id, async (runtime) => {
         if (runtime.verbs.isLocked()) throw operationUnderWay(id);

@@ -54,6 +54,12 @@ export interface WakeReport {
   from: State | null;
 }
 
+/** What became of a hand-over. */
+export interface HandOver {
+  /** Why it stays on this host, in one sentence; null: it is nobody's, or another's. */
+  readonly stays: string | null;
+}
+
 /** A sandbox that is on a host which does not answer. */
 export interface UnreachableFacts {
   /** Epoch milliseconds of that host's last renewal by its own clock; null: it never renewed. */
@@ -320,6 +326,12 @@ export interface Sandboxes {
   attach(id: InstanceId, attachment: string): Promise<void>;
   /** Detaches a terminal; the idle clock starts then. An attachment that has ended already changes nothing. */
   detach(id: InstanceId, attachment: string): void;
+  /**
+   * Suspends, files and stores a sandbox of this host, so that any other one may wake it; nothing wakes it here
+   * meanwhile. `includeHeld`: also what is kept hot, held or shown in a terminal. Throws what a filing throws, and
+   * `storage_unavailable` when the store does not take it.
+   */
+  handOver(id: InstanceId, audit: AuditContext, options: { includeHeld: boolean }): Promise<HandOver>;
   live(row: InstanceRow): LiveStatus;
   /** Whether a process of this host has it open. */
   isAwakeHere(id: InstanceId): boolean;

@@ -39,6 +39,8 @@ const WAITING_PAUSE_MS = 1000;
 const DOCKING: ReadonlySet<string> = new Set(['instance.created', 'instance.docked', 'instance.imported']);
 
 export interface SchedulerParts extends Omit<FiringParts, 'wakes'> {
+  /** Whether this host is being emptied: what is nobody's is fired by another one. Default: it never is. */
+  isDraining?: () => boolean;
   config: Pick<Config, 'maxCallMs' | 'scheduleSpreadSeconds' | 'schedulesPerSandbox' | 'schedulesPerTenant' | 'tickMs'>;
   registry: Pick<Registry, 'commitEvents' | 'facts' | 'instances' | 'ledger' | 'quotas' | 'schedules' | 'workbooks'>;
 }
@@ -120,6 +122,10 @@ export class Scheduler {
     this.#plan(0);
   }
 
+  get #isEmptied(): boolean {
+    return this.#parts.isDraining?.() === true;
+  }
+
   /** One round: begins what is due now. Rounds never overlap. */
   tick(): Promise<void> {
     this.#round ??= this.#runRound().finally(() => {
@@ -160,7 +166,7 @@ export class Scheduler {
     const { config, clock, registry } = this.#parts;
     const earliest = await registry.schedules.earliest();
     const left = earliest === null ? config.tickMs : earliest * 1000 - clock.now();
-    const least = left <= 0 && this.#taken.size > 0 ? WAITING_PAUSE_MS : LEAST_PAUSE_MS;
+    const least = left <= 0 && (this.#taken.size > 0 || this.#isEmptied) ? WAITING_PAUSE_MS : LEAST_PAUSE_MS;
     this.#plan(Math.min(config.tickMs, Math.max(least, left)));
   }
 
@@ -223,6 +229,8 @@ export class Scheduler {
     const row = await registry.schedules.get(id);
     const now = epochSeconds(clock);
     if (row === null || row.run !== null || row.fireAt === null || row.fireAt > now) return;
+    // Another host wakes it: it is still due there.
+    if (this.#isEmptied && (await registry.instances.get(row.instance))?.ownerHost === null) return;
     const { nextAt: planned } = row;
     if (planned === null || row.fireAt === 0) {
       await registry.schedules.arm(row, armingFrom(row.id, row, now, config.scheduleSpreadSeconds));

@@ -50,6 +50,7 @@ export async function startSmallHosts(names: readonly string[], folder: string):
         return { here: false, unreachable: { host: owner, lastSeenMs: null, recoveryPointMs: null } };
       },
       host: (other) => rows.get(other) ?? null,
+      forNew: () => null,
       others: () => [...rows.values()].filter(({ host }) => host !== name),
     };
     const sender = new HopSender({ places, signer });

@@ -11,6 +11,32 @@ export function hostStateInWords({ self, held, dead, draining }: Shown): { says:
   return { says: `${self ? 'answers this page' : 'runs'}${drains}`, isBad: false };
 }
 
+/** How far it is emptied, and what is left, in one sentence. */
+export function drainInWords({ sandboxes, drain }: Pick<HostAnswer, 'sandboxes' | 'drain'>): string {
+  if (drain === null) return sandboxes === 0 ? 'It has nothing.' : 'What it has stays where it is.';
+  const { state, chosen, done, failed, skipped } = drain;
+  if (state === 'waiting') return 'It has not begun to hand anything over.';
+  if (state === 'running')
+    return `${(done + failed + skipped).toLocaleString('en')} of ${chosen.toLocaleString('en')} so far.`;
+  const left =
+    sandboxes === 0
+      ? 'nothing is left'
+      : `${sandboxes === 1 ? 'one is' : `${sandboxes.toLocaleString('en')} are`} left`;
+  return state === 'cancelled' ? `Cancelled; ${left}.` : `Done; ${left}.`;
+}
+
+/** Why a host cannot be emptied: a sentence, or null. */
+export function whyNotDrained(
+  host: Pick<HostAnswer, 'name' | 'drain'>,
+  hosts: readonly (Shown & Pick<HostAnswer, 'name'>)[],
+): string | null {
+  const { state } = host.drain ?? {};
+  if (state === 'waiting' || state === 'running') return 'It is being emptied.';
+  const isTaker = ({ name, held, dead, draining }: (typeof hosts)[number]) =>
+    name !== host.name && held && !dead && !draining;
+  return hosts.some(isTaker) ? null : 'No other host lives that would take over what it has.';
+}
+
 /** The title of the page: how many there are, and how many of them are dead. */
 export function hostsInWords(hosts: readonly Shown[]): string {
   const dead = hosts.filter((host) => host.dead).length;

@@ -1,14 +1,26 @@
 /** The hosts of the registry: which servers there are, what room each has, and whether it renews its lease. */
 import Link from 'next/link';
+import { WithCall } from '#components/calls/with-call.tsx';
+import { AutoRefresh } from '#components/ui/auto-refresh.tsx';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
+import { ProgressBar } from '#components/ui/progress-bar.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { HostAnswer } from '#lib/contract/schema/hosts.ts';
 import { getHost } from '#lib/host/host.ts';
+import { hostAmongSeveral } from '#lib/hosts/needs-of-several.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
+import { ConfirmButton } from '../confirm-button.tsx';
 import { NotAllowed } from '../not-allowed.tsx';
-import { hostStateInWords, hostsInWords } from './host-words.ts';
+import { drainHost, stopDraining } from './actions.ts';
+import { DrainForm } from './drain-form.tsx';
+import { drainInWords, hostStateInWords, hostsInWords, whyNotDrained } from './host-words.ts';
+
+/** How often the page is read anew while a host is being emptied. */
+const LOOK_MS = 3000;
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Hosts' };
@@ -52,7 +64,64 @@ function Room({ capacity }: HostAnswer) {
   );
 }
 
-function Hosts({ hosts, rendered }: { hosts: readonly HostAnswer[]; rendered: number }) {
+/** How far it is emptied, and what may be done about it. */
+function Drain({ host, hosts, caller }: { host: HostAnswer; hosts: readonly HostAnswer[]; caller: Caller }) {
+  const { name, draining, drain } = host;
+  const against = whyNot(caller, 'drainHost') ?? whyNotDrained(host, hosts);
+  const path = { name };
+  return (
+    <div className="grid justify-items-start gap-2">
+      {draining && (
+        <p className="text-small">
+          {drainInWords(host)}{' '}
+          {drain !== null && drain.state !== 'waiting' && (
+            <Link href={`/jobs/${drain.job}`} prefetch={false}>
+              {drain.state === 'running' ? 'Its job' : 'What stays, and why'}
+            </Link>
+          )}
+        </p>
+      )}
+      {drain?.state === 'running' && (
+        <div className="w-full max-w-64">
+          <ProgressBar
+            label={`How far ${name} is emptied`}
+            value={drain.done + drain.failed + drain.skipped}
+            max={drain.chosen}
+          />
+        </div>
+      )}
+      {draining && (
+        <WithCall name="stopDraining" path={path}>
+          <ConfirmButton
+            action={stopDraining.bind(null, name)}
+            button="Stop draining"
+            doing="Stopping…"
+            label={`the host ${name}`}
+          />
+        </WithCall>
+      )}
+      {against === null ? (
+        <WithCall name="drainHost" path={path} fields={{ reason: 'text', include_held: 'true' }}>
+          <DrainForm name={name} open={draining ? 'Once more…' : 'Drain…'} action={drainHost.bind(null, name)} />
+        </WithCall>
+      ) : (
+        !draining && <DisabledAction id={`drain-${name}`} label="Drain…" whyNot={against} quiet />
+      )}
+    </div>
+  );
+}
+
+function Hosts({
+  hosts,
+  caller,
+  isAlone,
+  rendered,
+}: {
+  hosts: readonly HostAnswer[];
+  caller: Caller;
+  isAlone: boolean;
+  rendered: number;
+}) {
   return (
     <table className="ledger ledger-cards">
       <thead>
@@ -64,6 +133,7 @@ function Hosts({ hosts, rendered }: { hosts: readonly HostAnswer[]; rendered: nu
           <th scope="col">Lease</th>
           <th scope="col">Begun</th>
           <th scope="col">Labels</th>
+          {!isAlone && <th scope="col">Emptying</th>}
         </tr>
       </thead>
       <tbody>
@@ -107,6 +177,11 @@ function Hosts({ hosts, rendered }: { hosts: readonly HostAnswer[]; rendered: nu
                   labels.map(([name, value]) => `${name}=${value}`).join(', ')
                 )}
               </td>
+              {!isAlone && (
+                <td className="max-md:col-span-full md:min-w-56">
+                  <Drain host={host} hosts={hosts} caller={caller} />
+                </td>
+              )}
             </tr>
           );
         })}
@@ -120,6 +195,8 @@ export default async function HostsPage() {
   const why = whyNot(caller, 'listHosts');
   if (why !== null) return <NotAllowed title="Hosts" why={why} />;
   const hosts = await getHost().operations.listHosts(caller);
+  const isAmongSeveral = hostAmongSeveral(getHost().config) !== null;
+  const isMoving = hosts.some(({ drain }) => drain?.state === 'waiting' || drain?.state === 'running');
   const isAlone = hosts.every(({ lease_ms: leaseMs }) => leaseMs === null);
   return (
     <>
@@ -133,8 +210,9 @@ export default async function HostsPage() {
             : 'A host is a server of the registry. Each renews its lease three times in its length; one that does not stops what it runs, and the others take it for dead.'}
         </p>
       </div>
+      {isMoving && <AutoRefresh everyMs={LOOK_MS} />}
       <PageSection id="hosts" name="Servers" note="As each said of itself when it began.">
-        <Hosts hosts={hosts} rendered={renderedAt()} />
+        <Hosts hosts={hosts} caller={caller} isAlone={!isAmongSeveral} rendered={renderedAt()} />
       </PageSection>
     </>
   );

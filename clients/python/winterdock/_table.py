@@ -529,6 +529,15 @@ CALLS: Dict[str, CallLine] = {
     "get_host": CallLine(
         "GET", "/api/hosts/:name", None, False, "json"
     ),
+    "patch_host": CallLine(
+        "PATCH", "/api/hosts/:name", "json", False, "json"
+    ),
+    "drain_host": CallLine(
+        "POST", "/api/hosts/:name/drain", "json", False, "json"
+    ),
+    "stop_draining": CallLine(
+        "DELETE", "/api/hosts/:name/drain", None, False, "json"
+    ),
     "get_settings": CallLine(
         "GET", "/api/settings", None, False, "json"
     ),

@@ -469,6 +469,12 @@ class DeliveriesQuery(TypedDict, total=False):
     cursor: str
 
 
+class DrainHostInput(TypedDict, total=False):
+    reason: str
+    #: Also what is kept hot, held or shown in a terminal; without it that stays
+    include_held: bool
+
+
 class DryRunHeldItem(TypedDict):
     hold: Literal["kept_hot", "held", "attached"]
     words: str
@@ -770,6 +776,20 @@ class HostCapacity(TypedDict):
     memory_bytes: Optional[int]
 
 
+class HostDrain(TypedDict):
+    #: The job that does it; its results say what stays, and why
+    job: str
+    state: Literal["waiting", "running", "done", "cancelled"]
+    asked: int
+    reason: Optional[str]
+    include_held: bool
+    chosen: int
+    #: Those that are nobody’s now, or another host’s
+    done: int
+    failed: int
+    skipped: int
+
+
 class Host(TypedDict):
     name: str
     self: bool
@@ -785,8 +805,10 @@ class Host(TypedDict):
     sandboxes: int
     #: Those of them that are active; 10001: more than 10 000
     awake: int
-    #: Nothing new is placed on it
+    #: It is being emptied, or was: it takes nothing new
     draining: bool
+    #: Null unless it is draining; `waiting`: the host has not begun
+    drain: Optional[HostDrain]
     #: A server holds the name, or has ended without handing it back
     held: bool
     #: It was not seen to renew its lease for as long as that lasts: what is on its disk cannot be
@@ -1212,7 +1234,17 @@ class Invited(TypedDict):
 
 class Job(TypedDict):
     id: str
-    verb: Literal["resume", "suspend", "freeze", "archive", "revive", "delete", "label", "forget"]
+    verb: Literal[
+        "resume",
+        "suspend",
+        "freeze",
+        "archive",
+        "revive",
+        "delete",
+        "label",
+        "forget",
+        "drain",
+    ]
     reason: Optional[str]
     labels: Optional[Dict[str, Optional[str]]]
     filter: Optional[JobFilter]
@@ -1521,6 +1553,11 @@ class PastQuery(TypedDict, total=False):
     #: As of the newest moment of the replica up to then, in seconds since the epoch; a whole number
     #: means the end of that second
     at: float
+
+
+class PatchHostInput(TypedDict):
+    #: Instead of those that it has; a start with WB_HOST_LABELS sets its own
+    labels: Dict[str, str]
 
 
 class PatchInput(TypedDict, total=False):

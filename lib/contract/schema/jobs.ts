@@ -4,8 +4,7 @@ import { HOLD_WORDS, type HoldKind, JOB_KINDS, JOB_VERBS, LOSSES, type Loss } fr
 import { STATES, VERBS } from '../../lifecycle/state-map.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
 import { actorNameSchema } from './actors.ts';
-import { hostNameSchema } from './hosts.ts';
-import { instanceIdSchema, slugSchema } from './ids.ts';
+import { hostNameSchema, instanceIdSchema, slugSchema } from './ids.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
 const state = z.enum(STATES);

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { STATES } from '../../lifecycle/state-map.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
-import { hostNameSchema } from './hosts.ts';
-import { slugSchema } from './ids.ts';
+import { hostNameSchema, slugSchema } from './ids.ts';
 
 const limit = z.coerce.number<number | string>().int().min(1).max(500).default(100);
 const cursor = z.string().max(1200).optional();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
-import type { HostAnswer } from '../../contract/schema.ts';
+import type { Event, HostAnswer } from '../../contract/schema.ts';
 import { connect } from '../../registry/postgres/connect.ts';
 import { administer, newDatabase } from '../../registry/testing/postgres-driver.ts';
 import { HAS_POSTGRES } from '../../registry/testing/postgres-server.ts';
@@ -59,6 +59,7 @@ test('a server with its registry in a file is its only host, without a lease, a 
     sandboxes: 0,
     awake: 0,
     draining: false,
+    drain: null,
     held: true,
     dead: false,
     lease_ms: null,
@@ -86,6 +87,35 @@ test('a server with its registry in a file is its only host, without a lease, a 
   expect(await hostsOf(renamed)).toEqual([{ ...one, name: 'two', term: 2, url: null, labels: {}, sandboxes: 1 }]);
 });
 
+test('labels are set by a call and kept, until a start says its own; what has its registry for itself is not emptied', async () => {
+  const first = await start(file());
+  const labels = { zone: 'b', disk: 'fast' };
+  const set = await first.call<HostAnswer>('PATCH', '/api/hosts/one', { labels });
+  expect([set.status, set.json.labels]).toEqual([200, labels]);
+  for (const wrong of [{ labels: { 'two words': 'x' } }, { labels: { zone: 'x'.repeat(257) } }, {}, { draining: true }])
+    expect((await first.call('PATCH', '/api/hosts/one', wrong)).json).toMatchObject({ code: 'validation' });
+  expect((await first.call('PATCH', '/api/hosts/two', { labels })).json).toMatchObject({ code: 'not_found' });
+  const lines = (await first.call<Event[]>('GET', '/api/events?type=host.labelled')).json;
+  expect(lines.map(({ reason, actor, tenant }) => [reason, actor, tenant])).toEqual([
+    ['one: zone=b, disk=fast', 'key:admin', null],
+  ]);
+  for (const [method, path, code] of [
+    ['POST', '/api/hosts/one/drain', 'conflict'],
+    ['POST', '/api/hosts/two/drain', 'not_found'],
+    ['DELETE', '/api/hosts/two/drain', 'not_found'],
+  ] as const)
+    expect([path, (await first.call(method, path, method === 'POST' ? {} : undefined)).json]).toMatchObject([
+      path,
+      { code },
+    ]);
+  expect((await first.call<HostAnswer>('DELETE', '/api/hosts/one/drain')).json).toMatchObject({ draining: false });
+  await first.stop();
+  const again = await start(file());
+  expect((await hostsOf(again))[0]?.labels).toEqual(labels);
+  await again.stop();
+  expect((await hostsOf(await start({ ...file(), WB_HOST_LABELS: 'zone=c' })))[0]?.labels).toEqual({ zone: 'c' });
+});
+
 test('only whoever keeps the whole dock sees its hosts', async () => {
   const { call, url } = await start(file());
   for (const [role, status] of [
@@ -99,6 +129,13 @@ test('only whoever keeps the whole dock sees its hosts', async () => {
       const answer = await fetch(url + path, { headers: { authorization: `Bearer ${json.key}` } });
       expect([role, path, answer.status]).toEqual([role, path, status]);
     }
+    // Nor does anybody else change them.
+    const drained = await fetch(`${url}/api/hosts/one/drain`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${json.key}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect([role, drained.status]).toEqual([role, status === 200 ? 409 : 403]);
   }
   expect((await fetch(`${url}/api/hosts`)).status).toBe(401);
 });

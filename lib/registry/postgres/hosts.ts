@@ -2,12 +2,27 @@
 import { type HostStore, saysAlready } from '../hosts.ts';
 import { hostOf, hostStatements, NOBODY, ownedByHost } from '../statements/hosts.ts';
 import type { PostgresDatabase } from './database.ts';
+import type { LedgerTable } from './ledger.ts';
 
 const FIRST = 1;
 
-export function openHosts(database: PostgresDatabase): HostStore {
-  const { all, list, describe, renew, giveBack, insert, removeOthers, takeOver, adopt, owned, lastSeries, disown } =
-    database.with(hostStatements);
+export function openHosts(database: PostgresDatabase, ledger: LedgerTable): HostStore {
+  const {
+    all,
+    list,
+    describe,
+    renew,
+    giveBack,
+    setDrain,
+    setLabels,
+    insert,
+    removeOthers,
+    takeOver,
+    adopt,
+    owned,
+    lastSeries,
+    disown,
+  } = database.with(hostStatements);
   return {
     async begin(host, nowMs, { alone }) {
       const before = await all().all();
@@ -33,11 +48,19 @@ export function openHosts(database: PostgresDatabase): HostStore {
     async describe(name, details) {
       const row = (await list().all()).find((one) => one.name === name);
       if (row === undefined || saysAlready(hostOf(row), details)) return;
-      await database.write(async () => void (await describe().run({ name, ...details })));
+      const labels = details.labels ?? row.labels;
+      await database.write(async () => void (await describe().run({ name, ...details, labels })));
     },
     // Each is one statement, which compares and sets: a renewal waits for no transaction.
     renew: async (name, token, renewedMs) => (await renew().run({ name, token, one: 1, renewedMs })).changes === 1,
     giveBack: async (name, token) => void (await giveBack().run({ name, token })),
+    setDrain: (name, drain, entry) =>
+      ledger.recorded(
+        [entry],
+        async () => (await setDrain().run({ name, drain, draining: drain === null ? 0 : 1 })).changes === 1,
+      ),
+    setLabels: (name, labels, entry) =>
+      ledger.recorded([entry], async () => (await setLabels().run({ name, labels })).changes === 1),
     list: async () => (await list().all()).map(hostOf),
     owned: async () => (await owned().all()).map(ownedByHost),
     async endTerms(nowMs, after = FIRST) {

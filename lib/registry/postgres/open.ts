@@ -237,7 +237,7 @@ export async function openPostgresRegistry(
     storeNames: storeNames.store(),
     claims: claims.store(),
     backups: openBackups(database, ledger),
-    hosts: openHosts(database),
+    hosts: openHosts(database, ledger),
     maintenance,
     storage: openStorage(database, options.name),
     writes: writeIds.store,

@@ -1,14 +1,36 @@
 /** The hosts of this registry, and their terms. */
 import { type HostStore, saysAlready } from '../hosts.ts';
 import { hostOf, hostStatements, NOBODY, ownedByHost } from '../statements/hosts.ts';
+import type { LedgerEntry } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
+import type { LedgerTable } from './ledger.ts';
 import type { SyncMethods } from './to-async.ts';
 
 const FIRST = 1;
 
-export function openHosts(database: RegistryDatabase): SyncMethods<HostStore> {
-  const { all, list, describe, renew, giveBack, insert, removeOthers, takeOver, adopt, owned, lastSeries, disown } =
-    hostStatements(database);
+export function openHosts(database: RegistryDatabase, ledger: LedgerTable): SyncMethods<HostStore> {
+  const {
+    all,
+    list,
+    describe,
+    renew,
+    giveBack,
+    setDrain,
+    setLabels,
+    insert,
+    removeOthers,
+    takeOver,
+    adopt,
+    owned,
+    lastSeries,
+    disown,
+  } = hostStatements(database);
+  /** Does it, with its line where it was done. */
+  const recorded = (entry: LedgerEntry, work: () => boolean): boolean => {
+    const lines = database.write(() => (work() ? ledger.append([entry]) : null));
+    if (lines !== null) ledger.announce(lines);
+    return lines !== null;
+  };
   return {
     begin(host, nowMs, { alone }) {
       const before = all().all();
@@ -36,11 +58,15 @@ export function openHosts(database: RegistryDatabase): SyncMethods<HostStore> {
         .all()
         .find((one) => one.name === name);
       if (row === undefined || saysAlready(hostOf(row), details)) return;
-      database.write(() => describe().run({ name, ...details }));
+      const labels = details.labels ?? row.labels;
+      database.write(() => describe().run({ name, ...details, labels }));
     },
     renew: (name, token, renewedMs) =>
       database.writeWithoutSync(() => renew().run({ name, token, one: 1, renewedMs }).changes === 1),
     giveBack: (name, token) => database.writeWithoutSync(() => void giveBack().run({ name, token })),
+    setDrain: (name, drain, entry) =>
+      recorded(entry, () => setDrain().run({ name, drain, draining: drain === null ? 0 : 1 }).changes === 1),
+    setLabels: (name, labels, entry) => recorded(entry, () => setLabels().run({ name, labels }).changes === 1),
     list: () => list().all().map(hostOf),
     owned: () => owned().all().map(ownedByHost),
     endTerms(nowMs, after = FIRST) {

@@ -266,7 +266,7 @@ export function openSqliteRegistry(
     storeNames: toAsync<StoreNameStore>(storeNames.store()),
     claims: toAsync<ClaimStore>(claims.store()),
     backups: toAsync<BackupStore>(openBackups(database, ledger)),
-    hosts: toAsync<HostStore>(openHosts(database)),
+    hosts: toAsync<HostStore>(openHosts(database, ledger)),
     maintenance: toAsync<MaintenanceStore>(maintenance),
     storage: toAsync<RegistryStorage>(storage),
     writes: toAsync<WriteStore>({

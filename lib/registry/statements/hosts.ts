@@ -13,6 +13,7 @@ const ELSEWHERE = ['cloud:', 'snapshots/', 'blueprints/'];
 
 export function hostStatements(database: StatementMaker) {
   const { name, term, sinceMs, url, capacity, version, labels, renewals, leaseMs, token, publicKey } = hosts;
+  const { drain, draining } = hosts;
   const all = database.statement((queries) =>
     queries.select({ name, term, sinceMs }).from(hosts).orderBy(desc(term)).prepare(),
   );
@@ -23,6 +24,20 @@ export function hostStatements(database: StatementMaker) {
     queries
       .update(hosts)
       .set(boundColumns({ url, capacity, version, labels, leaseMs, token, publicKey }))
+      .where(eq(name, placeholder('name')))
+      .prepare(),
+  );
+  const setDrain = database.statement((queries) =>
+    queries
+      .update(hosts)
+      .set(boundColumns({ drain, draining }))
+      .where(eq(name, placeholder('name')))
+      .prepare(),
+  );
+  const setLabels = database.statement((queries) =>
+    queries
+      .update(hosts)
+      .set(boundColumns({ labels }))
       .where(eq(name, placeholder('name')))
       .prepare(),
   );
@@ -105,6 +120,8 @@ export function hostStatements(database: StatementMaker) {
     renew,
     isAsSeen,
     giveBack,
+    setDrain,
+    setLabels,
     insert,
     removeOthers,
     takeOver,

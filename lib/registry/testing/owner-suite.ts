@@ -17,6 +17,7 @@ export function ownerSuite(driver: RegistryUnderTest): void {
   });
   afterEach(() => driver.discard());
 
+  const line = (type: string) => entry({ type });
   const ownerOf = async (id: string) => {
     const row = await registry.instances.get(id);
     return [row?.ownerHost, row?.ownerTerm, row?.ownerToken];
@@ -278,9 +279,10 @@ export function ownerSuite(driver: RegistryUnderTest): void {
     await hosts.begin('two', START * 1000, { alone: false });
     await hosts.begin('one', START * 1000, { alone: false });
     await hosts.describe('one', details);
-    const row = { name: 'one', term: 2, sinceMs: START * 1000, isDraining: false, renewals: 0, renewedMs: null };
+    const row = { name: 'one', term: 2, sinceMs: START * 1000, isDraining: false, drain: null };
+    const unrenewed = { renewals: 0, renewedMs: null };
     const [one, two] = await hosts.list();
-    expect(one).toEqual({ ...row, ...details });
+    expect(one).toEqual({ ...row, ...unrenewed, ...details });
     expect(two).toMatchObject({ name: 'two', term: 1, version: null, capacity: null, labels: null, token: null });
 
     expect(await hosts.renew('one', 'of one start', 5000)).toBe(true);
@@ -303,9 +305,36 @@ export function ownerSuite(driver: RegistryUnderTest): void {
     await hosts.giveBack('one', 'of the next');
     expect((await hosts.list())[0]).toMatchObject({ token: null, renewals: 3, renewedMs: 7000 });
     expect(await hosts.renew('one', 'of the next', 8000)).toBe(false);
+    // What is set of it stays when it begins anew, unless it says otherwise.
+    expect(await hosts.setLabels('one', { zone: 'b' }, line('host.labelled'))).toBe(true);
+    await hosts.describe('one', { ...details, labels: null });
+    expect((await hosts.list())[0]).toMatchObject({ labels: { zone: 'b' }, token: details.token });
+    await hosts.describe('one', { ...details, labels: null, version: '1.2.5' });
+    expect((await hosts.list())[0]).toMatchObject({ labels: { zone: 'b' }, version: '1.2.5' });
+    await hosts.describe('one', details);
+    expect((await hosts.list())[0]).toMatchObject({ labels: { zone: 'a' } });
     // A term that nobody has begun is no host.
     await hosts.endTerms(START * 1000);
     expect(await hosts.list()).toEqual([]);
+  });
+
+  test('a host is emptied until somebody says otherwise, whatever it says at its next start, with a line each time', async () => {
+    const { hosts, ledger } = registry;
+    await hosts.begin('one', START * 1000, { alone: false });
+    const drain = { job: 'job-1', reason: 'a new disk', includeHeld: true, address: null, asked: START };
+    const asked = { ...drain, actor: 'key:test', via: 'api' } as const;
+    expect(await hosts.setDrain('one', asked, line('host.draining'))).toBe(true);
+    expect((await hosts.list())[0]).toMatchObject({ name: 'one', isDraining: true, drain: asked });
+    await hosts.begin('one', START * 1000 + 1, { alone: false });
+    expect((await hosts.list())[0]).toMatchObject({ isDraining: true, drain: asked });
+    const before = await ledger.lastSeq();
+    expect(await hosts.setDrain('two', asked, line('host.draining'))).toBe(false);
+    expect(await hosts.setLabels('two', {}, line('host.labelled'))).toBe(false);
+    expect(await ledger.lastSeq()).toBe(before);
+    expect(await hosts.setDrain('one', null, line('host.kept'))).toBe(true);
+    expect((await hosts.list())[0]).toMatchObject({ isDraining: false, drain: null });
+    const types = (await ledger.page({}, 5)).rows.map(({ type }) => type);
+    expect(types).toEqual(['host.kept', 'host.draining']);
   });
 
   test('a registry whose host was not known before its restore begins with term 2', async () => {

@@ -19,6 +19,7 @@ import {
   livePath,
   MEMORY,
   now,
+  refuseLeaving,
   requireOwnInstance,
   runRollback,
   serverStopping,
@@ -100,6 +101,7 @@ export async function wake(
     runtime.process = null;
   }
   if (engine.stop.aborted) throw serverStopping();
+  refuseLeaving(engine, row);
   row = await settleIfInterrupted(engine, runtime, row);
   if (row.state === 'active') {
     await settleDeadProcess(engine, runtime, row, { trigger: 'reconcile', fault: null, detail: 'its process is gone' });

@@ -52,6 +52,7 @@ const USES: Readonly<Record<string, string>> = {
   'sandboxes/moves/filing.ts': 'the intent has the local address; brings near',
   'sandboxes/moves/freeze.ts': 'writes the drawer’s',
   'sandboxes/moves/run-plan.ts': 'keeps it, with what was recorded',
+  'sandboxes/moves/hand-over.ts': 'asks for memory',
   'sandboxes/moves/restore.ts': 'writes the live one',
   'sandboxes/moves/shutdown.ts': 'asks for memory',
   'sandboxes/moves/suspend.ts': 'writes the live one',

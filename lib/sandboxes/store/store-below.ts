@@ -120,6 +120,11 @@ export class DrawerStore implements StoreBelow, StoreWork {
     return this.#ack === 'queued' || this.#isLeaving ? row : this.#uploads.whenStored(row);
   }
 
+  /** The row once its file is whole in the store, whatever filings wait for. Throws as `UploadQueue.whenStored`. */
+  whenStored(row: InstanceRow): Promise<InstanceRow> {
+    return this.#uploads.whenStored(row);
+  }
+
   async start(): Promise<void> {
     await this.#uploads.start(!this.#isLeaving);
     this.#collector.start();

@@ -1878,6 +1878,39 @@ class Calls:
         """Shows one server of the registry."""
         return cast("types.Host", self._answer("get_host", (name,), None, None, options))
 
+    def patch_host(
+        self,
+        name: str,
+        input: types.PatchHostInput,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Host:
+        """Sets the labels of a server, in the place of those that it has."""
+        return cast("types.Host", self._answer("patch_host", (name,), input, None, options))
+
+    def drain_host(
+        self,
+        name: str,
+        input: Optional[types.DrainHostInput] = None,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Host:
+        """Empties a server, for an upgrade or a repair: it takes nothing new, and a job of its own suspends,
+        files and stores what it has, so that others wake it. What stays is in the results of that job, each
+        with the reason. It stays so, over its next starts too, until it is taken back; once the job has
+        ended, the same call begins another one for what is left.
+        """
+        return cast("types.Host", self._answer("drain_host", (name,), input, None, options))
+
+    def stop_draining(
+        self,
+        name: str,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.Host:
+        """Has a server take what is new again. It keeps what it has, and nothing comes back to it by itself."""
+        return cast("types.Host", self._answer("stop_draining", (name,), None, None, options))
+
     def get_settings(
         self,
         *,
