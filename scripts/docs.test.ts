@@ -53,7 +53,8 @@ test('docs/settings.md names every setting that the server reads, and no other',
   const ofStore = /STORE_SETTINGS = \{([\s\S]*?)\n\};/.exec(read('lib/base/store-settings.ts'))?.[1] ?? '';
   const ofHost = /HOST_SETTINGS = \{([\s\S]*?)\n\};/.exec(read('lib/base/host-settings.ts'))?.[1] ?? '';
   const ofLogs = /LOG_SETTINGS = \{([\s\S]*?)\n\};/.exec(read('lib/base/log-settings.ts'))?.[1] ?? '';
-  const schema = `${inConfig}\n${ofStore}\n${ofHost}\n${ofLogs}`;
+  const ofNative = /NATIVE_SETTINGS = \{([\s\S]*?)\n\};/.exec(read('lib/base/native-settings.ts'))?.[1] ?? '';
+  const schema = `${inConfig}\n${ofStore}\n${ofHost}\n${ofLogs}\n${ofNative}`;
   const known = named([...schema.matchAll(/^\s+(WB_[A-Z_]+):/gm)].map(([, name]) => name).join(' '));
   expect(known.length).toBeGreaterThan(15);
   expect(named(read('docs/settings.md'))).toEqual(known);

@@ -13,6 +13,7 @@ export const POLICY_CHOICES: readonly { name: string; says: string }[] = OFFERED
     minimal: 'shell and JavaScript',
     compute: 'components of its workbook alone',
     network: 'posix, and hosts that its lists allow',
+    native: 'real programs, where the server has them',
   }[name],
 }));
 
@@ -20,6 +21,7 @@ const LANGUAGES: Readonly<Record<string, readonly Language[]>> = {
   posix: ['shell', 'js', 'python'],
   minimal: ['shell', 'js'],
   network: ['shell', 'js', 'python'],
+  native: ['shell'],
 };
 
 /** The terminal's languages for a policy: none where it has no shell. */

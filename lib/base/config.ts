@@ -10,6 +10,7 @@ import { messageOf, WinterdockError } from './errors.ts';
 import { HOST_SETTINGS, type HostSettings, hostSettingsOf } from './host-settings.ts';
 import { LOG_SETTINGS, type LogSettings, logSettingsOf } from './log-settings.ts';
 import { machineMemory, sandboxMemoryShare } from './machine-memory.ts';
+import { NATIVE_SETTINGS, type NativeSettings, nativeSettingsOf } from './native-settings.ts';
 import { parseRegistryUrl, type RegistryAddress, registryAddress } from './registry-url.ts';
 import { STORE_SETTINGS, type StoreSettings, storeMisfit, storeSettingsOf } from './store-settings.ts';
 import { isWall, WALLS, type Wall } from './walls.ts';
@@ -120,6 +121,7 @@ const environmentSchema = z.object({
   WB_RUN_OUTPUT_PER_TENANT: integer(4096, 1024 * MIB, 32 * MIB),
   WB_RUN_OUTPUT_TOTAL: integer(4096, 16 * 1024 * MIB, 256 * MIB),
   ...LOG_SETTINGS,
+  ...NATIVE_SETTINGS,
   WB_TERMINAL_SCROLLBACK: integer(4096, 16 * MIB, 256 * 1024),
   WB_TERMINALS_PER_SANDBOX: integer(1, 100, 8),
   WB_TERMINALS_PER_TENANT: integer(1, 10_000, 64),
@@ -212,6 +214,7 @@ export interface Config {
   runOutputBytesTotal: number;
   /** What sandboxes printed, kept on this machine. */
   logs: LogSettings;
+  native: NativeSettings;
   /** Bytes of scrollback that one terminal keeps in memory. */
   terminalBytes: number;
   /** Open terminals. */
@@ -318,6 +321,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     runOutputBytesPerTenant: env.WB_RUN_OUTPUT_PER_TENANT,
     runOutputBytesTotal: env.WB_RUN_OUTPUT_TOTAL,
     logs: logSettingsOf(env),
+    native: nativeSettingsOf(env),
     terminalBytes: env.WB_TERMINAL_SCROLLBACK,
     terminalsPerSandbox: env.WB_TERMINALS_PER_SANDBOX,
     terminalsPerTenant: env.WB_TERMINALS_PER_TENANT,

@@ -25,9 +25,9 @@ const CHANGES =
 const FS_IMPORT = /import\s+(?:type\s+)?(\{[^}]*\}|\* as \w+|\w+)\s+from\s+'node:fs(?:\/promises)?'/g;
 const OPENS_TO_WRITE = /\bopen(?:Sync)?\([^)]*(?:'[a-z+]*[wax+][a-z+]*'|O_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND))/;
 
-/** What writes to the machine of a user of the command line or the client, a socket, a device, /proc, and for tests. */
+/** What writes to the machine of a user of the command line or client, a socket, a device, a mount, /proc; tests. */
 const OUTSIDE =
-  /^(?:cli\/|client\/|base\/(?:channel|effects|folder-owner|strangers-file)\.ts$|workers\/walls\/id-maps\.ts$|native\/fuse\/device\.ts$|.*\btesting\/|.*\.test\.ts$)/;
+  /^(?:cli\/|client\/|base\/(?:channel|effects|folder-owner|strangers-file)\.ts$|workers\/walls\/id-maps\.ts$|native\/(?:fuse\/device|worker\/mount-writes)\.ts$|.*\btesting\/|.*\.test\.ts$)/;
 
 describe('the seam', () => {
   test('no other module of the engine changes a disk', () => {

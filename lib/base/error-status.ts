@@ -30,6 +30,7 @@ export const ERROR_STATUS = {
   rate_limited: 429,
   headers_too_large: 431,
   internal: 500,
+  unsupported: 501,
   capacity: 503,
   not_replicated: 503,
   registry_unavailable: 503,

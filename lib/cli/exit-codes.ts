@@ -56,6 +56,7 @@ const EXIT_BY_CODE: Readonly<Record<ErrorCode | ClientCode, ExitCodeName>> = {
   corrupt: 'fault',
   missing_file: 'fault',
   internal: 'internal',
+  unsupported: 'refused',
   network: 'network',
   unexpected: 'network',
 };

@@ -263,7 +263,7 @@ export type CreateInput = {
   name?: string | undefined;
   /** It is never suspended or frozen: once idle for its time it is archived and deleted. */
   ephemeral?: boolean | undefined;
-  policy?: 'posix' | 'minimal' | 'compute' | 'network' | undefined;
+  policy?: 'posix' | 'minimal' | 'compute' | 'network' | 'native' | undefined;
   keep_hot?: boolean | undefined;
   /**
    * Idle seconds after which its process is paused in memory (`warm`), until the next request; 0: never. Changes no
@@ -1378,7 +1378,7 @@ export type PatchInput = {
   timeout_secs?: number | null | undefined;
   idle_to_freeze_s?: number | null | undefined;
   replicate?: string | null | undefined;
-  policy?: 'posix' | 'minimal' | 'compute' | 'network' | undefined;
+  policy?: 'posix' | 'minimal' | 'compute' | 'network' | 'native' | undefined;
   workbook?: string | null | undefined;
   /** Of the workbook that is named, else of the one that it has; by default the newest. */
   workbook_version?: number | undefined;
@@ -1625,7 +1625,7 @@ export type RestoreInput = {
   tenant?: string | undefined;
   count?: number | undefined;
   name?: string | undefined;
-  policy?: 'posix' | 'minimal' | 'compute' | 'network' | undefined;
+  policy?: 'posix' | 'minimal' | 'compute' | 'network' | 'native' | undefined;
   start?: boolean | undefined;
 };
 
@@ -1656,7 +1656,7 @@ export type ResumeAnswer = {
 };
 
 export type ResumeInput = {
-  policy?: 'posix' | 'minimal' | 'compute' | 'network' | undefined;
+  policy?: 'posix' | 'minimal' | 'compute' | 'network' | 'native' | undefined;
   force?: boolean | undefined;
   from?: 'stored' | undefined;
   reason?: string | undefined;

@@ -38,6 +38,8 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   headers_too_large:
     'The address and the headers together are over 16 KiB, or there are more than a hundred headers. The connection ends with the answer.',
   internal: 'Something went wrong in the server. Its log has the details under the request id.',
+  unsupported:
+    'This server, or a sandbox with real programs while it is awake, has no such thing; `hint` says what to do.',
   capacity:
     'There is no place or no memory for another process, and none that could be suspended for it. `Retry-After` says when to come back.',
   not_replicated:

@@ -64,6 +64,7 @@ import { createHelpers } from './helpers.ts';
 import { createHops } from './hops.ts';
 import type { Host, HostOptions } from './host.ts';
 import { createLogs } from './logs.ts';
+import { createNatives } from './natives.ts';
 import { openAsHost } from './open-as-host.ts';
 import { createReadyCheck } from './ready-check.ts';
 import { createRegistryUpkeep } from './registry-upkeep.ts';
@@ -105,14 +106,13 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const network = new NetworkBroker({ config, clock, log, registry, secrets, resolve: options.resolve });
   const walls = await buildWalls({ ...config, maxStartMs: config.readyMs });
   const { helperWalls, readers, stopHelpers } = await createHelpers(config, walls, { log, readers: options.readers });
+  const native = await createNatives(config, { walls, hold: as.hold, replica: store.replica });
   const pool = createPool({
     fetch: network.fetch,
-    ...{ walls, hold: as.hold },
+    ...{ native, walls, hold: as.hold },
     size: config.poolSize,
-    maxActive: config.maxActive,
-    memoryBytes: config.memoryBytes,
-    dataFolder: config.dataFolder,
-    cacheFolder: config.cacheFolder,
+    ...{ maxActive: config.maxActive, memoryBytes: config.memoryBytes },
+    ...{ dataFolder: config.dataFolder, cacheFolder: config.cacheFolder },
     maxStartMs: config.readyMs,
     healthCheckTimes: config,
     log,

@@ -146,8 +146,9 @@ const OPENED_BY_THE_SERVER: Readonly<Record<string, string>> = {
   'lib/backup/replica-backup.ts': 'an empty file that it makes, for a sandbox of which nothing was shipped',
   'lib/base/file-lock.ts': 'lock files',
   'lib/health/load/minutes-file.ts': 'the minutes of load, which nobody but the server writes',
-  'lib/native/file/native-file.ts': 'the file of a sandbox with real programs; no server loads it yet',
+  'lib/native/file/native-file.ts': 'the file of a sandbox with real programs, in their process; no server loads it',
   'lib/native/file/rest-file.ts': 'the file of a killed process, in a reader; no server loads it',
+  'lib/native/worker/native-sandbox.ts': 'the file that this process serves itself; no server loads it',
   'lib/sandboxes/factory.ts': 'the empty file that it makes at the start',
 };
 const ROOT = join(import.meta.dirname, '..', '..');

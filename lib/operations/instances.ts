@@ -12,9 +12,11 @@ import type { NextMove } from '../lifecycle/ladder.ts';
 import type { State } from '../lifecycle/state-map.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
-import { requireInstance } from '../sandboxes/engine.ts';
+import { MEMORY, requireInstance } from '../sandboxes/engine.ts';
 import type { Sandboxes } from '../sandboxes/sandboxes.ts';
-import { DEFAULT_POLICY } from '../workers/protocol/policies.ts';
+import { noNativeInMemory } from '../workers/pool-errors.ts';
+import type { InstancePool } from '../workers/protocol/instance.ts';
+import { DEFAULT_POLICY, isNative } from '../workers/protocol/policies.ts';
 import { auditContextOf } from './audit-context.ts';
 import { dockingOf, dockingTo, dockingWords } from './docking.ts';
 import { listFilterOf, stuckSince } from './list-filter.ts';
@@ -77,8 +79,9 @@ export function instanceOperations(parts: {
   registry: Registry;
   sandboxes: Pick<Sandboxes, 'live' | 'warmIds' | 'reclassified' | 'requireRecordable'>;
   clock: Clock;
+  pool: Pick<InstancePool, 'requirePolicy'>;
 }): InstanceOperations {
-  const { registry, sandboxes, clock } = parts;
+  const { registry, sandboxes, clock, pool } = parts;
   const { serialize, serializeAll } = createInstanceSerializer(parts);
   const now = () => epochSeconds(clock);
 
@@ -108,6 +111,7 @@ export function instanceOperations(parts: {
       const id = input.id ?? newId('sb');
       sandboxes.requireRecordable({ id, tenant: input.tenant, replicate: input.replicate ?? null });
       const inMemory = input.vfs_path !== undefined;
+      requirePrograms(pool, input.policy, inMemory);
       const docking = input.workbook === undefined ? null : await dockingTo(parts, input.tenant, input.workbook);
       const row = await registry.instances.create(
         {
@@ -147,6 +151,7 @@ export function instanceOperations(parts: {
       const ifMatch = condition?.ifMatch ?? null;
       const idleToSuspendSeconds = input.idle_to_suspend_s === undefined ? input.timeout_secs : input.idle_to_suspend_s;
       const row = await requireInstance(parts, id);
+      requirePrograms(pool, input.policy, row.vfsPath === MEMORY);
       if (ifMatch !== null) requireTag(row, ifMatch);
       const docking = await dockingOf(parts, row, input);
       const patched = await registry.instances.patch(
@@ -217,4 +222,15 @@ function changeWords(input: PatchInput, docking: Parameters<typeof dockingWords>
   if (words === null) return ['instance.changed', { reason: Object.keys(input).join(', ') }];
   const others = Object.keys(input).filter((key) => !['workbook', 'workbook_version', 'accept_changes'].includes(key));
   return ['instance.docked', { reason: [words, ...others].join(', ') }];
+}
+
+/** Throws `unsupported` for a policy that this server cannot give such a sandbox. */
+function requirePrograms(
+  pool: Pick<InstancePool, 'requirePolicy'>,
+  policy: string | undefined,
+  inMemory: boolean,
+): void {
+  if (policy === undefined) return;
+  pool.requirePolicy(policy);
+  if (inMemory && isNative(policy)) throw noNativeInMemory();
 }

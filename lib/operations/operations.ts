@@ -138,7 +138,7 @@ export interface EngineParts {
   guard: AddressPolicy;
   network: Pick<NetworkBroker, 'flush'>;
   metrics: Pick<Metrics, 'resumedWarm' | 'resumes' | 'text' | 'wakeTimes'>;
-  pool: Pick<InstancePool, 'active' | 'claimed' | 'ready' | 'startedAhead'>;
+  pool: Pick<InstancePool, 'active' | 'claimed' | 'ready' | 'startedAhead' | 'requirePolicy'>;
   registry: Registry;
   repairs: Repairs;
   runner: JobRunner;

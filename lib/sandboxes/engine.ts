@@ -29,6 +29,8 @@ export const MEMORY = ':memory:';
 export interface AdmissionOptions {
   /** The tenant: owners take turns. */
   owner: string;
+  /** That of the sandbox. Default: one that interprets. */
+  policy?: string;
   /** False: it comes behind all others, nothing is suspended for it; without room it is refused. Default: true. */
   makesRoom?: boolean;
   /** The longest wait, in milliseconds; at most the server's own limit. */

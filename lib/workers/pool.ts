@@ -4,20 +4,25 @@
  */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { makeFolderNow } from '../base/effects.ts';
-import { WinterdockError } from '../base/errors.ts';
+import { createFileNow, makeFolderNow } from '../base/effects.ts';
 import type { Logger } from '../base/log.ts';
 import { FILES_OF_WORKER, requireDescriptorsFor } from '../base/open-files.ts';
+import { isThereNow } from '../base/strangers-file.ts';
 import { compileCacheFolder, isEmptyFolder } from './compile-cache.ts';
 import { setNiceness } from './cpu-use.ts';
 import { DiskWatch, mostOnDisk } from './disk-watch.ts';
 import { GiveWay } from './give-way.ts';
 import { HEALTH_CHECK_TIMES, type HealthCheckTimes } from './health-check.ts';
 import { MemoryBudget, MIN_PROCESS_BYTES } from './memory-budget.ts';
+import type { NativeBackend } from './native/native-backend.ts';
+import type { NativeInstance } from './native/native-instance.ts';
+import { PoolClaim } from './pool-claim.ts';
+import { noMemory, noNativeInMemory, noNatives, noPlace, stopping } from './pool-errors.ts';
 import { emptySpillFolder, runNiceness, startWorker, type Worker, type WorkerOptions } from './process.ts';
 import { ProcessGroup } from './process-group.ts';
 import type { FetchHost } from './protocol/fetch-messages.ts';
 import type { Claim, InstancePool, InstanceProcess, MemoryUse, OpenSpec } from './protocol/instance.ts';
+import { DEFAULT_POLICY, isNative } from './protocol/policies.ts';
 import { SupervisedInstance } from './supervisor.ts';
 import { giveSandbox } from './walls/user.ts';
 
@@ -40,11 +45,12 @@ export interface PoolOptions extends Pick<WorkerOptions, 'hold' | 'walls'> {
   log?: Logger;
   /** Answers what sandboxes ask of the network. */
   fetch?: FetchHost;
+  /** Real programs, or why there are none. Default: there are none. */
+  native?: NativeBackend;
   /** How often idle processes are checked, and how long a process that is needed may take to answer. */
   healthCheckTimes?: Partial<HealthCheckTimes>;
 }
 
-const MIB = 1024 * 1024;
 const MAX_START_MS = 30_000;
 /**
  * Delay from a hand-off to the start of the next worker, in milliseconds. A wake with its first call takes about five.
@@ -55,25 +61,8 @@ const PARALLEL_STARTS = availableParallelism() + 1;
 /** Delay before the next attempt after a failed start, in milliseconds. */
 const RETRY_MS = 1000;
 
-function noPlace(maxActive: number): WinterdockError {
-  return new WinterdockError('capacity', `All ${maxActive} places for running sandboxes are taken.`, {
-    hint: 'Suspend one, or wait until one is idle.',
-    retryAfterSeconds: 5,
-  });
-}
-
-function noMemory({ servingBytes, limitBytes }: MemoryUse): WinterdockError {
-  const [taken, limit] = [servingBytes, limitBytes ?? 0].map((bytes) => Math.round(bytes / MIB));
-  return new WinterdockError(
-    'capacity',
-    `The processes of sandboxes use ${taken} MiB of the ${limit} MiB that they share (WB_MEMORY): there is no room for one more.`,
-    { hint: 'Wait until one is idle, suspend one that is kept hot, or give them more memory.', retryAfterSeconds: 5 },
-  );
-}
-
-function stopping(): WinterdockError {
-  return new WinterdockError('capacity', 'The server is stopping.', { retryAfterSeconds: 5 });
-}
+/** An awake file of real programs has what they wrote beside what rests: twice its size, and a log. */
+const NATIVE_GROWTH = 3;
 
 /** Creates the pool; nothing runs before `start` or the first `open`. */
 export function createPool(options: PoolOptions): InstancePool {
@@ -89,8 +78,8 @@ class Pool implements InstancePool {
   readonly #starting = new Set<Worker>();
   readonly #diskWatch = new DiskWatch();
   /** Sandboxes that have a process, and all their processes. */
-  readonly #serving = new Set<ProcessGroup>();
-  readonly #processes = new Set<SupervisedInstance>();
+  readonly #serving = new Set<ProcessGroup | NativeInstance>();
+  readonly #processes = new Set<SupervisedInstance | NativeInstance>();
   readonly #budget: MemoryBudget;
   /** Claims that are neither opened nor released. */
   readonly #claims = new Set<PoolClaim>();
@@ -132,7 +121,7 @@ class Pool implements InstancePool {
   get shortage(): 'places' | 'memory' | null {
     if (this.#stopped !== null || this.#serving.size + this.#claims.size >= this.#options.maxActive) return 'places';
     if (this.#budget.fits(this.#claims.size + 1)) return null;
-    for (const group of this.#serving) group.endIdle();
+    for (const group of this.#serving) if ('endIdle' in group) group.endIdle();
     return 'memory';
   }
 
@@ -146,13 +135,17 @@ class Pool implements InstancePool {
     return process.members.reduce((sum, member) => sum + this.#budget.bytesOf(member), 0);
   }
 
-  claim(): Claim {
+  claim(policy = DEFAULT_POLICY as string): Claim {
     this.#requireCapacity();
     const claim: PoolClaim = new PoolClaim({
       open: (spec) => this.#hand(claim, spec),
       release: () => this.#release(claim),
     });
     this.#claims.add(claim);
+    if (isNative(policy)) {
+      claim.keep(null);
+      return claim;
+    }
     const ready = this.#ready.shift();
     if (ready === undefined) this.#waiting.push(claim);
     else claim.keep(ready);
@@ -176,10 +169,41 @@ class Pool implements InstancePool {
   }
 
   open(spec: OpenSpec): InstanceProcess {
-    return this.claim().open(spec);
+    return this.claim(spec.policy).open(spec);
+  }
+
+  requirePolicy(policy: string): void {
+    if (isNative(policy)) this.#natives();
+  }
+
+  #natives(): NativeBackend {
+    const { native } = this.#options;
+    if (native?.refusal === null) return native;
+    throw native?.refusal ?? noNatives();
+  }
+
+  /** A worker that is kept for it goes back: one for real programs is another process. */
+  #handNative(claim: PoolClaim, spec: OpenSpec): InstanceProcess {
+    if (spec.file === ':memory:') throw noNativeInMemory();
+    // It is the sandbox's, as that of every other, though root has it open: what lies beside it is made its owner's.
+    if (!spec.mustExist && !isThereNow(spec.file)) createFileNow(spec.file);
+    giveSandbox(spec, this.#workerOptions.walls);
+    const maxBytes = NATIVE_GROWTH * mostOnDisk(spec);
+    const instance = this.#natives().open(spec, this.#healthCheckTimes);
+    this.#release(claim);
+    this.#processes.add(instance);
+    this.#serving.add(instance);
+    this.#diskWatch.watch(instance, { ...spec, maxBytes }, { spillFolder: this.#workerOptions.spillFolder });
+    this.#checkHealth();
+    void instance.ended.then(() => {
+      this.#processes.delete(instance);
+      this.#serving.delete(instance);
+    });
+    return instance;
   }
 
   #hand(claim: PoolClaim, spec: OpenSpec): InstanceProcess {
+    if (isNative(spec.policy)) return this.#handNative(claim, spec);
     giveSandbox(spec, this.#workerOptions.walls);
     // From where a process has it nothing may fail: nobody would know of the process.
     const maxBytes = mostOnDisk(spec);
@@ -210,14 +234,18 @@ class Pool implements InstancePool {
     this.#processes.add(instance);
     this.#dropSpares();
     this.#giveWay.update();
-    this.#healthTimer ??= setInterval(() => {
-      for (const group of this.#serving) group.check();
-    }, this.#healthCheckTimes.checkEveryMs).unref();
+    this.#checkHealth();
     void instance.ended.then(() => this.#processes.delete(instance));
     // Starting a process blocks this thread for some milliseconds. The first answer of the process just handed out goes
     // first.
     this.#giveWay.whenQuiet(REFILL_MS, () => this.#fill());
     return instance;
+  }
+
+  #checkHealth(): void {
+    this.#healthTimer ??= setInterval(() => {
+      for (const group of this.#serving) group.check();
+    }, this.#healthCheckTimes.checkEveryMs).unref();
   }
 
   #release(claim: PoolClaim): void {
@@ -279,6 +307,7 @@ class Pool implements InstancePool {
     for (const worker of spare) worker.signal('SIGKILL');
     await Promise.all(spare.map((worker) => worker.exited));
     await Promise.all([...this.#serving].map((group) => group.kill('killed')));
+    await this.#options.native?.stop();
   }
 
   /** The first worker compiles for all that follow and uses half as much memory again. It serves no sandbox. */
@@ -363,36 +392,5 @@ class Pool implements InstancePool {
       this.#ready.splice(at, 1);
       this.#fill();
     });
-  }
-}
-
-/** A claim of the pool. */
-class PoolClaim implements Claim {
-  /** The worker that is kept for it. */
-  worker: Worker | null = null;
-  readonly started: Promise<void>;
-  readonly open: Claim['open'];
-  readonly #release: () => void;
-  readonly #kept = Promise.withResolvers<void>();
-
-  constructor(pool: { open: Claim['open']; release: () => void }) {
-    this.open = pool.open;
-    this.#release = pool.release;
-    this.started = this.#kept.promise;
-    this.started.catch(() => {});
-  }
-
-  keep(worker: Worker): void {
-    this.worker = worker;
-    this.#kept.resolve();
-  }
-
-  fail(error: unknown): void {
-    this.#kept.reject(error);
-  }
-
-  release(): void {
-    this.#release();
-    this.#kept.resolve();
   }
 }

@@ -183,8 +183,13 @@ export function startWorker(
 }
 
 /** Starts a process with a channel. It counts as ready at once. `isWrapped`: see WorkerWalls. */
-export function startWorkerProcess(command: readonly string[], env: NodeJS.ProcessEnv, isWrapped = false): Worker {
-  return startProcess(command, env, { isWrapped, maxStartMs: null });
+export function startWorkerProcess(
+  command: readonly string[],
+  env: NodeJS.ProcessEnv,
+  isWrapped = false,
+  hold?: WorkerHold,
+): Worker {
+  return startProcess(command, env, { isWrapped, hold, maxStartMs: null });
 }
 
 /** `maxStartMs`: how long until it says that it is ready; null: it is at once. */

@@ -313,7 +313,7 @@ class CreateInput(_CreateInputRequired, total=False):
     name: str
     #: It is never suspended or frozen: once idle for its time it is archived and deleted.
     ephemeral: bool
-    policy: Literal["posix", "minimal", "compute", "network"]
+    policy: Literal["posix", "minimal", "compute", "network", "native"]
     keep_hot: bool
     #: Idle seconds after which its process is paused in memory (`warm`), until the next request; 0:
     #: never. Changes no state.
@@ -1574,7 +1574,7 @@ class PatchInput(TypedDict, total=False):
     timeout_secs: Optional[int]
     idle_to_freeze_s: Optional[int]
     replicate: Optional[str]
-    policy: Literal["posix", "minimal", "compute", "network"]
+    policy: Literal["posix", "minimal", "compute", "network", "native"]
     workbook: Optional[str]
     #: Of the workbook that is named, else of the one that it has; by default the newest.
     workbook_version: int
@@ -1876,7 +1876,7 @@ class RestoreInput(TypedDict, total=False):
     tenant: str
     count: int
     name: str
-    policy: Literal["posix", "minimal", "compute", "network"]
+    policy: Literal["posix", "minimal", "compute", "network", "native"]
     start: bool
 
 
@@ -1912,7 +1912,7 @@ class ResumeAnswer(_ResumeAnswerRequired, total=False):
 ResumeInput = TypedDict(
     "ResumeInput",
     {
-        "policy": "Literal['posix', 'minimal', 'compute', 'network']",
+        "policy": "Literal['posix', 'minimal', 'compute', 'network', 'native']",
         "force": "bool",
         "from": "Literal['stored']",
         "reason": "str",

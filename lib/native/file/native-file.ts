@@ -4,7 +4,7 @@
  */
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { openLiveFile, restLiveFile } from '../../vfs/handles.ts';
-import { ensureIdentity } from '../../vfs/identity.ts';
+import { ensureIdentity, identityOf } from '../../vfs/identity.ts';
 import { translateSqliteError } from '../../vfs/sqlite-errors.ts';
 import { Statements } from '../../vfs/statements.ts';
 import { Attributes } from './attributes.ts';
@@ -145,10 +145,11 @@ export class NativeFile {
   }
 
   /**
-   * Folds what has changed into the seed's table and puts the file to rest. Throws `conflict` while others have it
-   * open; the rest of the work can be repeated with a file that is opened again.
+   * Folds what has changed into the seed's table and puts the file to rest. Returns its mark, by which it is known;
+   * null for one without. Throws `conflict` while others have it open; the rest of the work can be repeated with a file
+   * that is opened again.
    */
-  close(): void {
+  close(): string | null {
     try {
       this.commit();
       if (this.#isAwake) {
@@ -164,7 +165,9 @@ export class NativeFile {
         ensureIdentity(this.#db);
       }
       this.#statements.clear();
+      const identity = identityOf(this.#db, true);
       restLiveFile(this.#db);
+      return identity;
     } catch (error) {
       this.abandon();
       throw translateSqliteError(error);

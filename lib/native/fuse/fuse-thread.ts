@@ -4,17 +4,17 @@
  * through the mount.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../../base/errors.ts';
+import { serializeError } from '../../base/serialized-error.ts';
 import { openNativeFile } from '../file/native-file.ts';
 import { nextFrame, sendAnswer } from './device.ts';
 import { FuseHandler, MAX_FRAME_BYTES } from './handler.ts';
 import type { FromFuseThread, FuseThreadData } from './mounted-file.ts';
 
-const { device, file, maxBytes, owner, commitName, flags } = workerData as FuseThreadData;
+const { device, file, maxBytes, mustExist, owner, commitName, flags } = workerData as FuseThreadData;
 const say = (message: FromFuseThread) => parentPort?.postMessage(message);
 
 try {
-  const native = openNativeFile(file, { maxBytes });
+  const native = openNativeFile(file, { maxBytes, mustExist });
   const handler = new FuseHandler({ native, owner, commitName });
   const buffer = Buffer.allocUnsafeSlow(MAX_FRAME_BYTES);
   say({ kind: 'serving' });
@@ -23,8 +23,7 @@ try {
     Atomics.store(flags, 0, native.hasChanges ? 1 : 0);
     if (answer !== null) sendAnswer(device, answer);
   }
-  native.close();
-  say({ kind: 'closed' });
+  say({ kind: 'closed', identity: native.close() });
 } catch (error) {
-  say({ kind: 'failed', message: messageOf(error) });
+  say({ kind: 'failed', failure: serializeError(error, 'The file is not served.') });
 }

@@ -7,7 +7,8 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { WinterdockError } from '../../base/errors.ts';
+import { messageOf, WinterdockError } from '../../base/errors.ts';
+import { deserializeError, type SerializedError } from '../../base/serialized-error.ts';
 import { closeDevice, mountDevice, unmountFolder } from './device.ts';
 
 interface MountedFileOptions {
@@ -16,6 +17,8 @@ interface MountedFileOptions {
   folder: string;
   /** What the file may hold at rest, in bytes. */
   maxBytes: number;
+  /** False: it is made when it is not there. Default: it has to be there. */
+  mustExist?: boolean;
   /** Whose all files are. */
   owner: { uid: number; gid: number };
 }
@@ -24,13 +27,17 @@ export interface FuseThreadData {
   device: number;
   file: string;
   maxBytes: number;
+  mustExist: boolean;
   owner: { uid: number; gid: number };
   commitName: string;
   /** The first is 1 while there is something to commit. */
   flags: Int32Array<SharedArrayBuffer>;
 }
 
-export type FromFuseThread = { kind: 'serving' } | { kind: 'closed' } | { kind: 'failed'; message: string };
+export type FromFuseThread =
+  | { kind: 'serving' }
+  | { kind: 'closed'; identity: string | null }
+  | { kind: 'failed'; failure: SerializedError };
 
 /** How often what guests wrote is made durable when nobody asks for it. */
 const COMMIT_MS = 1000;
@@ -45,11 +52,11 @@ const COMMITTED_CODE = 'EALREADY';
  * mounted here; then nothing is mounted.
  */
 export async function mountNativeFile(options: MountedFileOptions): Promise<MountedFile> {
-  const { file, folder, maxBytes, owner } = options;
+  const { file, folder, maxBytes, mustExist = true, owner } = options;
   const device = mountDevice({ folder, owner, forOthers: process.getuid?.() === 0 });
   const commitName = randomBytes(16).toString('hex');
   const flags = new Int32Array(new SharedArrayBuffer(4));
-  const workerData: FuseThreadData = { device, file, maxBytes, owner, commitName, flags };
+  const workerData: FuseThreadData = { device, file, maxBytes, mustExist, owner, commitName, flags };
   const worker = new Worker(new URL('./fuse-thread.ts', import.meta.url), { workerData });
   const mounted = new MountedFile({ folder, device, worker, commitName, flags });
   try {
@@ -76,6 +83,8 @@ export class MountedFile {
   readonly serving: Promise<void>;
   /** Resolves with null when the file is at rest, else with why it is not. */
   readonly ended: Promise<string | null>;
+  /** The mark of the file, by which it is known, once it is at rest; null for one without. */
+  identity: string | null = null;
   #committing: Promise<void> | null = null;
 
   constructor(parts: MountedFileParts) {
@@ -84,20 +93,21 @@ export class MountedFile {
     const { promise: ended, resolve: end } = Promise.withResolvers<string | null>();
     this.serving = serving;
     this.ended = ended;
-    let outcome: string | null = 'The thread of the mount ended.';
+    let outcome: Error | null = new WinterdockError('internal', 'The file is not served: its thread ended.');
     parts.worker.on('message', (message: FromFuseThread) => {
-      if (message.kind === 'serving') isServing();
-      else outcome = message.kind === 'closed' ? null : message.message;
+      if (message.kind === 'serving') return isServing();
+      outcome = message.kind === 'closed' ? null : deserializeError(message.failure);
+      if (message.kind === 'closed') this.identity = message.identity;
     });
     parts.worker.once('error', (error) => {
-      outcome = error.message;
+      outcome = error;
     });
     parts.worker.once('exit', () => {
       clearInterval(this.#timer);
       // Nobody answers any more: what still waits must not wait for ever.
       closeDevice(parts.device);
-      failed(new WinterdockError('internal', `The file is not served: ${outcome ?? 'it is at rest.'}`));
-      end(outcome);
+      failed(outcome ?? new WinterdockError('internal', 'The file is not served: it is at rest.'));
+      end(outcome === null ? null : messageOf(outcome));
     });
     this.serving.catch(() => undefined);
     this.#timer = setInterval(() => this.#commitChanges(), COMMIT_MS);

@@ -35,6 +35,8 @@ export interface JailCommand {
   stdin?: Uint8Array | AsyncIterable<Uint8Array>;
   /** Called with what it prints, in order. While a promise of it is pending, no more of that stream is read. */
   onOutput?(stream: 'stdout' | 'stderr', bytes: Buffer): void | Promise<void>;
+  /** Called when it is on its way, with what sends a signal to its process group. */
+  onBegun?(send: (name: NodeJS.Signals) => void): void;
   /** It is ended by force then, with all that it has begun. */
   timeoutMs?: number;
   /** Ends it the same way. */
@@ -102,6 +104,11 @@ export class JailCommands {
     }
   }
 
+  /** Whether the channel can be used. */
+  get isOpen(): boolean {
+    return this.#problem === null;
+  }
+
   /** Commands that have not ended. */
   get running(): number {
     return this.#runs.size;
@@ -130,6 +137,7 @@ export class JailCommands {
     command.signal?.addEventListener('abort', cancel);
     try {
       this.#send(start);
+      command.onBegun?.((name) => this.#send(signalFrame(run.number, constants.signals[name])));
       void this.#giveInput(run);
       return await run.result.promise;
     } finally {

@@ -5,6 +5,7 @@
  */
 import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { guestFilter } from './guest-filter.ts';
 
 /** Where the tools are, whatever the server's own PATH is. */
@@ -32,7 +33,7 @@ const ENTER = `while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; s
 ulimit -c 0; ulimit -n ${MOST_DESCRIPTORS}; exec "$@"`;
 
 /** The program of the first process. Where it lies in a jail. */
-const INIT = join(import.meta.dirname, 'init.pl');
+const INIT = fileURLToPath(new URL('./init.pl', import.meta.url));
 const INIT_IN_JAIL = '/run/init';
 /** In every Debian, and in most others. */
 const PERL = '/usr/bin/perl';
@@ -57,7 +58,7 @@ export interface JailSpec {
 }
 
 /** Where a tool is; null when it is not installed. */
-export function jailTool(name: 'bwrap' | 'setpriv'): string | null {
+export function jailTool(name: 'bwrap' | 'setpriv' | 'unshare' | 'nsenter'): string | null {
   return TOOL_FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;
 }
 

@@ -40,14 +40,29 @@ export interface JailLimits {
   processors: number;
 }
 
+/** Where groups of jails are made, as one process tells another: each finds its own group, and that may be another. */
+export interface JailGroupPlaces {
+  readonly version: 1 | 2;
+  /** The folder of each controller. */
+  readonly folders: Readonly<Record<Controller, string>>;
+}
+
 export class JailGroups {
   readonly version: 1 | 2;
-  /** The folder of each controller in which groups of jails are made. */
-  readonly #folders: Readonly<Record<Controller, string>>;
+  readonly #folders: JailGroupPlaces['folders'];
 
-  private constructor(version: 1 | 2, folders: Record<Controller, string>) {
+  private constructor(version: 1 | 2, folders: JailGroupPlaces['folders']) {
     this.version = version;
     this.#folders = folders;
+  }
+
+  /** Those of a process that has opened them. */
+  static at({ version, folders }: JailGroupPlaces): JailGroups {
+    return new JailGroups(version, folders);
+  }
+
+  get places(): JailGroupPlaces {
+    return { version: this.version, folders: this.#folders };
   }
 
   /** Null, with what is missing in words, where this process may make no such groups. */
@@ -105,6 +120,14 @@ export class JailGroups {
   names(): string[] {
     const names = new Set(Object.values(this.#folders).flatMap((folder) => readdirSync(folder)));
     return [...names].filter((name) => NAME.test(name));
+  }
+
+  /** The process ids of the servers of all jails that are gone, or have begun to end. */
+  goneServers(): number[] {
+    const marks = this.names().map((name) => NAME.exec(name) ?? []);
+    return [
+      ...new Set(marks.filter(([, pid = '', at = '']) => !runsSince(Number(pid), at)).map(([, pid]) => Number(pid))),
+    ];
   }
 
   #named(name: string): JailGroup {

@@ -92,6 +92,11 @@ export class Jail {
     return this.#commands.running;
   }
 
+  /** Whether it takes commands. */
+  get isOpen(): boolean {
+    return this.#commands.isOpen;
+  }
+
   /** All its processes, by their ids here: its first one, the one that waits for that outside, and the guest's. */
   get processes(): number[] {
     return this.#group.processes();

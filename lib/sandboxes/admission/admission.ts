@@ -42,7 +42,8 @@ const LOOK_EVERY_MS = 20;
 
 interface Waiter {
   /** False: nobody waits for it. */
-  readonly makesRoom: boolean;
+  readonly policy: string | undefined;
+  makesRoom: boolean;
   /** Of `performance.now()`. */
   readonly arrived: number;
   /** Aborted when its time is over, its caller is gone or the server stops. */
@@ -93,13 +94,13 @@ export class WakeAdmission implements Admission {
     );
   }
 
-  async claim({ owner, makesRoom = true, maxWaitMs, signal }: AdmissionOptions): Promise<Admitted> {
+  async claim({ owner, policy, makesRoom = true, maxWaitMs, signal }: AdmissionOptions): Promise<Admitted> {
     const engine = this.#engineOf();
     const limit = limitOf(engine, maxWaitMs);
     const arrived = performance.now();
     const timeout = overAt(arrived + limit);
     const over = AbortSignal.any([timeout.signal, engine.stop, ...(signal === undefined ? [] : [signal])]);
-    const waiter: Waiter = { makesRoom, arrived, over, settled: Promise.withResolvers() };
+    const waiter: Waiter = { policy, makesRoom, arrived, over, settled: Promise.withResolvers() };
     const giveUp = () => {
       this.#queue.remove(waiter);
       waiter.settled.reject(this.#refusal(engine, timeout.signal.aborted ? limit : null));
@@ -171,11 +172,11 @@ export class WakeAdmission implements Admission {
   }
 
   async #serveOne(engine: Engine, waiter: Waiter): Promise<void> {
-    const { makesRoom, over, settled, arrived } = waiter;
+    const { policy, makesRoom, over, settled, arrived } = waiter;
     const began = performance.now();
     let claim: Claim | null = null;
     try {
-      claim = makesRoom ? await claimRoom(engine, over) : engine.pool.claim();
+      claim = makesRoom ? await claimRoom(engine, policy, over) : engine.pool.claim(policy);
       const waitMs = elapsedMs(arrived);
       const claimed = performance.now();
       await Promise.race([claim.started, rejection(over)]);
@@ -192,20 +193,20 @@ export class WakeAdmission implements Admission {
 }
 
 /** Claims a place and its memory, after suspending idle sandboxes where there is none. Throws `capacity`. */
-async function claimRoom(engine: Engine, over: AbortSignal): Promise<Claim> {
+async function claimRoom(engine: Engine, policy: string | undefined, over: AbortSignal): Promise<Claim> {
   const { pool, roomMutex } = engine;
-  if (pool.shortage === null && !roomMutex.isLocked()) return pool.claim();
+  if (pool.shortage === null && !roomMutex.isLocked()) return pool.claim(policy);
   // One at a time: room that is being made belongs to the wake that makes it.
   return roomMutex.runExclusive(async () => {
     const tried = new Set<InstanceId>();
     while (pool.shortage !== null && !over.aborted) {
       if (await suspendLeastRecentlyUsed(engine, pool.shortage, tried)) continue;
       // Throws what is short, unless something that runs may end soon.
-      if (!mayBecomeIdle(engine)) return pool.claim();
+      if (!mayBecomeIdle(engine)) return pool.claim(policy);
       await pause(LOOK_EVERY_MS);
     }
     if (over.aborted) throw over.reason;
-    return pool.claim();
+    return pool.claim(policy);
   });
 }
 

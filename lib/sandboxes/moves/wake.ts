@@ -110,6 +110,7 @@ export async function wake(
   if (!options.force) row = (await engine.store?.settleFault(runtime, row)) ?? row;
   const location = locationOf(engine, row);
   try {
+    engine.pool.requirePolicy(options.policy ?? row.policy);
     admit(row, location, options);
     engine.admission.requirePatience(options);
   } catch (error) {
@@ -174,11 +175,12 @@ async function claimAfterIntent(
   engine: Engine,
   row: InstanceRow,
   audit: AuditContext,
-  { makesRoom, maxWaitMs, signal }: WakeOptions,
+  { policy = row.policy, makesRoom, maxWaitMs, signal }: WakeOptions,
 ): Promise<Admitted> {
   try {
     return await engine.admission.claim({
       owner: row.tenant,
+      policy,
       ...(makesRoom === undefined ? {} : { makesRoom }),
       ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
       ...(signal === undefined ? {} : { signal }),

@@ -333,10 +333,15 @@ export interface InstancePool {
    * no room for one more.
    */
   open(spec: OpenSpec): InstanceProcess;
+  /** Throws `unsupported`, with what is missing, when no sandbox of this policy can run here. */
+  requirePolicy(policy: string): void;
   /** What prevents one more process; null when nothing does. */
   readonly shortage: 'places' | 'memory' | null;
-  /** Reserves room for one process until it is opened or released. Throws `capacity` as `open` does. */
-  claim(): Claim;
+  /**
+   * Reserves room for one process until it is opened or released, for a sandbox of this policy. Default: one that
+   * interprets. Throws `capacity` as `open` does.
+   */
+  claim(policy?: string): Claim;
   /** Keeps this many workers started ahead of need, from now on; at least those of its options. */
   keepReady(count: number): void;
   readonly memory: MemoryUse;

@@ -4,7 +4,7 @@
  * the browser.
  */
 
-const POLICIES = ['compute', 'minimal', 'posix', 'network'] as const;
+const POLICIES = ['compute', 'minimal', 'posix', 'network', 'native'] as const;
 export type PolicyName = (typeof POLICIES)[number];
 
 const CAPABILITIES = ['vfs', 'shell', 'js', 'python', 'archives', 'fetch'] as const;
@@ -40,12 +40,19 @@ const PROFILES: Readonly<Record<PolicyName, PolicyProfile>> = {
     longestMs: LONG_MS,
     capabilities: ['vfs', 'shell', 'js', 'python', 'archives', 'fetch'],
   },
+  // Real programs in a jail, without a network. Its memory is that of all of them together.
+  native: { memoryBytes: 1024 * MIB, timeMs: 60_000, longestMs: LONG_MS, capabilities: ['vfs', 'shell'] },
 };
+
+/** Whether a policy runs real programs, which only a server with WB_NATIVE has. */
+export function isNative(policy: string): boolean {
+  return policy === 'native';
+}
 
 export const DEFAULT_POLICY = 'posix' satisfies PolicyName;
 
-/** The policies that a sandbox can get, the default first. */
-export const OFFERED_POLICIES = ['posix', 'minimal', 'compute', 'network'] as const;
+/** The policies that a sandbox can get, the default first. A server without real programs refuses `native` by name. */
+export const OFFERED_POLICIES = ['posix', 'minimal', 'compute', 'network', 'native'] as const;
 
 /** Why a policy is not offered, as the rest of a sentence that starts with its name; null for an offered one. */
 export function whyNotOffered(name: string): string | null {
@@ -62,10 +69,10 @@ export function profileOf(name: string): PolicyProfile & { name: PolicyName } {
 /** What a call may ask for under every policy, in milliseconds. */
 export const LEAST_LONGEST_MS = SHORT_MS;
 
-/** The offered policies that have a capability, the most restricted first. */
+/** The policies of every server that have a capability, the most restricted first. */
 export function policiesWith(capability: Capability): PolicyName[] {
   const wealth = (name: PolicyName) => PROFILES[name].capabilities.length;
-  return OFFERED_POLICIES.toSorted((a, b) => wealth(a) - wealth(b)).filter((name) =>
-    PROFILES[name].capabilities.includes(capability),
+  return OFFERED_POLICIES.toSorted((a, b) => wealth(a) - wealth(b)).filter(
+    (name) => !isNative(name) && PROFILES[name].capabilities.includes(capability),
   );
 }

@@ -15,6 +15,7 @@ import {
 } from './component-call.ts';
 import { type FetchAnswer, type FetchRequest, parseFetchRequest } from './fetch-messages.ts';
 import type { EvalRequest, ExecRequest, OpenSpec, OutputChunk, WriteOperation } from './instance.ts';
+import type { NativeStart } from './native-start.ts';
 import { MAX_STREAM_BYTES } from './output.ts';
 import { parseShellJobRequest, type ShellJobAnswer, type ShellJobRequest } from './shell-jobs.ts';
 import type { StopSignal } from './stop-signals.ts';
@@ -70,8 +71,11 @@ export type NumberedRequest = Numbered &
 
 /** Server to worker. */
 export type ToInstance =
-  /** `joins`: another process of the sandbox has the file open. `uid`: the user to become; null: it stays as it is. */
-  | { type: 'open'; spec: Omit<OpenSpec, 'id'> & { joins: boolean; uid: number | null } }
+  /**
+   * `joins`: another process of the sandbox has the file open. `uid`: the user to become; null: it stays as it is.
+   * `native`: for real programs.
+   */
+  | { type: 'open'; spec: Omit<OpenSpec, 'id'> & { joins: boolean; uid: number | null; native?: NativeStart } }
   | NumberedRequest
   /** A read between calls, of at most `maxBytes` of content: answered with `done`, null when there is more. */
   | { type: 'peek'; id: number; request: PeekRequest; maxBytes: number }
@@ -128,7 +132,9 @@ export type FromInstance =
   | { type: 'failed'; id: number | null; failure: SerializedError }
   | { type: 'closed'; identity: string | null }
   /** What it holds, so that it must not be paused; null when nothing: then it has given memory back. */
-  | { type: 'trimmed'; id: number; holds: string | null };
+  | { type: 'trimmed'; id: number; holds: string | null }
+  /** Whether what runs in the background, between calls, keeps it awake. */
+  | { type: 'holding'; isHeld: boolean };
 
 type Fields = Record<string, unknown>;
 
@@ -193,6 +199,8 @@ export function parseFromInstance(raw: unknown): FromInstance | null {
       const isHeld = typeof holds === 'string' && holds.length <= MAX_HOLDS_LENGTH;
       return isId(id) && (isHeld || holds === null) ? { type, id, holds } : null;
     }
+    case 'holding':
+      return typeof raw.isHeld === 'boolean' ? { type, isHeld: raw.isHeld } : null;
     default:
       return null;
   }

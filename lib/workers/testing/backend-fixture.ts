@@ -17,7 +17,17 @@ export interface BackendOptions {
   checkEveryMs?: number;
 }
 
+export interface BackendKind {
+  /** The policy of its sandboxes. */
+  policy: string;
+  /** Whether it runs an interpreter for `eval`. */
+  evaluates: boolean;
+  /** Whether a sandbox may be in memory alone. */
+  hasMemorySandboxes: boolean;
+}
+
 export interface BackendFixture {
+  readonly kind: BackendKind;
   /** The pool that the cases share, once the fixture has started. */
   readonly pool: InstancePool;
   fileOf(id: string): string;
@@ -35,7 +45,11 @@ export interface BackendFixture {
 }
 
 /** A fixture over the pools that `make` returns. */
-export function backendFixture(make: (options: BackendOptions) => InstancePool): BackendFixture {
+export function backendFixture(
+  make: (options: BackendOptions) => InstancePool,
+  given: Partial<BackendKind> = {},
+): BackendFixture {
+  const kind = { policy: 'minimal', evaluates: true, hasMemorySandboxes: true, ...given };
   let folder = '';
   let pool: InstancePool | undefined;
   const started = (): InstancePool => {
@@ -47,13 +61,14 @@ export function backendFixture(make: (options: BackendOptions) => InstancePool):
   const specOf = (id: string, spec: Partial<OpenSpec> = {}): OpenSpec => ({
     id,
     file: fileOf(id),
-    policy: 'minimal',
+    policy: kind.policy,
     maxBytes: 256 * MIB,
     maxFileBytes: 64 * MIB,
     mustExist: false,
     ...spec,
   });
   return {
+    kind,
     get pool() {
       return started();
     },

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll } from 'vitest';
 import type { InstancePool } from '../protocol/instance.ts';
-import { type BackendOptions, backendFixture } from './backend-fixture.ts';
+import { type BackendKind, type BackendOptions, backendFixture } from './backend-fixture.ts';
 import { callCases } from './call-cases.ts';
 import { endingCases } from './ending-cases.ts';
 import { openingCases } from './opening-cases.ts';
@@ -13,9 +13,12 @@ import { placeCases } from './place-cases.ts';
 
 export type { BackendOptions } from './backend-fixture.ts';
 
-/** Runs the suite on the pools that `make` returns. */
-export function backendContract(make: (options: BackendOptions) => InstancePool): void {
-  const backend = backendFixture(make);
+/** Runs the suite on the pools that `make` returns. `kind`: what their sandboxes are, and what those have not. */
+export function backendContract(
+  make: (options: BackendOptions) => InstancePool,
+  kind: Partial<BackendKind> = {},
+): void {
+  const backend = backendFixture(make, kind);
   beforeAll(() => backend.start());
   afterAll(() => backend.stop());
 

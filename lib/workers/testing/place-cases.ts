@@ -6,7 +6,7 @@ export function placeCases(backend: BackendFixture): void {
   const { specOf, withPool } = backend;
 
   describe('places', () => {
-    const inMemory = (id: string) => specOf(id, { file: ':memory:' });
+    const inMemory = (id: string) => specOf(id, { file: ':memory:', policy: 'minimal' });
 
     test('no more processes are opened than there are places, and an ended one frees its place', async () => {
       await withPool({ maxActive: 1 }, async (one) => {
