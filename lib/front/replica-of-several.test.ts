@@ -1,5 +1,5 @@
 /** Servers on one registry on Postgres that ship their sandboxes to the same replica. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -149,5 +149,107 @@ describe.skipIf(!HAS_POSTGRES)('several servers with one replica', () => {
     expect(await output(two, 'a', 'echo more >> kept; cat kept')).toBe('kept\nmore');
     await rest(two, 'a');
     expect(await output(back, 'a', 'cat kept')).toBe('kept\nmore');
+  });
+
+  /** Asks until a sandbox of a dead host has been taken over. */
+  const outputAfter = async (server: ServerProcess, id: string, command: string) => {
+    let said = '';
+    await expect
+      .poll(
+        async () => {
+          said = await output(server, id, command);
+          return /^(?:409|503) /.test(said);
+        },
+        { timeout: 180_000, interval: 500 },
+      )
+      .toBe(false);
+    return said;
+  };
+  const taken = async (server: ServerProcess) =>
+    (await server.call<{ instance: string; reason: string }[]>('GET', '/api/events?type=instance.taken_over')).json;
+  const create = async (server: ServerProcess, id: string, replicate: string) => {
+    const made = await server.call('POST', '/api/instances', { id, tenant: 'acme', replicate });
+    expect([made.status, made.json]).toMatchObject([201, { id }]);
+  };
+
+  test('of a host that is killed every answered write of a sync sandbox is there elsewhere, and nothing older is given', async () => {
+    const lease = { WB_HOST_LEASE_MS: String(SHORT_MS) };
+    const [one, two] = [await start('one', lease), await start('two')];
+    for (const [id, replicate] of [
+      ['synced', 'sync'],
+      ['seconds', '1s'],
+      ['kept', 'off'],
+    ] as const) {
+      await create(one, id, replicate);
+      expect(await output(one, id, 'echo first > kept; cat kept')).toBe('first');
+    }
+    await expect.poll(() => newest('seconds', '/kept'), WAIT).toBe('first\n');
+    // Answered and not in the replica: it is shipped nowhere any more.
+    let answered = 0;
+    const killed = pause(1500).then(() => one.end('SIGKILL'));
+    for (;;) {
+      const { status } = await one
+        .call('POST', '/api/instances/synced/exec', { command: `echo ${answered + 1} > kept` })
+        .catch(() => ({ status: 0 }));
+      if (status !== 200) break;
+      answered += 1;
+    }
+    await killed;
+    const found = Number(await outputAfter(two, 'synced', 'cat kept'));
+    // What was not answered may be there.
+    expect([answered, answered + 1]).toContain(found);
+    expect(await outputAfter(two, 'seconds', 'cat kept')).toBe('first');
+    const refused = await two.call<{ code: string; host: string }>('POST', '/api/instances/kept/exec', {
+      command: 'true',
+    });
+    expect([refused.status, refused.json]).toMatchObject([409, { code: 'unreachable', host: 'one' }]);
+    const lines = await taken(two);
+    expect(lines.map(({ instance, reason }) => [instance, reason.replace(/\d{4}-\S+Z/, 'TIME')])).toEqual([
+      ['seconds', 'the host "one" does not answer; it goes on as it was at TIME: later writes are lost'],
+      ['synced', 'the host "one" does not answer; it goes on as it was at TIME, with all that was answered'],
+    ]);
+    const { text } = await two.call('GET', '/metrics');
+    for (const how of ['sync', 'seconds']) expect(text).toContain(`winterdock_takeovers_total{class="${how}"} 1`);
+    expect(await output(two, 'synced', 'echo elsewhere > kept; cat kept')).toBe('elsewhere');
+
+    // The host that comes back has its own, and sets aside what has moved on.
+    const back = await start('one', lease);
+    expect(await output(back, 'kept', 'cat kept')).toBe('first');
+    const aside = readdirSync(join(root, 'one', 'orphans'));
+    expect(aside.filter((name) => name.includes('synced')).length).toBeGreaterThan(0);
+    expect(aside.filter((name) => name.includes('seconds')).length).toBeGreaterThan(0);
+    await rest(two, 'synced');
+    expect(await output(back, 'synced', 'cat kept')).toBe('elsewhere');
+    await expect.poll(() => newest('synced', '/kept'), WAIT).toBe('elsewhere\n');
+  });
+
+  test('a host that was stopped goes on with what is its own alone, and answers nothing of what was taken over', async () => {
+    const lease = { WB_HOST_LEASE_MS: String(SHORT_MS) };
+    const [one, two] = [await start('one', lease), await start('two')];
+    for (const [id, replicate] of [
+      ['synced', 'sync'],
+      ['kept', 'off'],
+    ] as const) {
+      await create(one, id, replicate);
+      expect(await output(one, id, 'echo first > kept; cat kept')).toBe('first');
+    }
+    one.child.kill('SIGSTOP');
+    expect(await outputAfter(two, 'synced', 'echo second > kept; cat kept')).toBe('second');
+    one.child.kill('SIGCONT');
+    const answers: string[] = [];
+    await expect
+      .poll(
+        async () => {
+          answers.push(await output(one, 'synced', 'cat kept'));
+          return output(one, 'kept', 'cat kept');
+        },
+        { timeout: 180_000, interval: 200 },
+      )
+      .toBe('first');
+    // It leads nowhere from one to the other here.
+    expect(answers.filter((said) => said === 'first')).toEqual([]);
+    await expect.poll(() => readdirSync(join(root, 'one', 'orphans')).join(), WAIT).toContain('synced');
+    expect(await output(two, 'synced', 'cat kept')).toBe('second');
+    expect(await newest('synced', '/kept')).toBe('second\n');
   });
 });

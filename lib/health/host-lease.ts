@@ -4,7 +4,7 @@ import type { HostLease } from '../hosts/host-lease.ts';
 import type { TakeoverClass } from '../sandboxes/engine.ts';
 
 /** What they go on from; each is shown from the start. */
-const CLASSES: readonly TakeoverClass[] = ['stored'];
+const CLASSES: readonly TakeoverClass[] = ['stored', 'sync', 'seconds'];
 
 /** Sandboxes that were taken from dead hosts, by what they go on from. */
 export type Takeovers = Map<TakeoverClass, number>;
@@ -28,7 +28,7 @@ export function addHostMetrics(registers: PromRegistry[], figures: HostFigures |
   });
   new Counter({
     name: 'winterdock_takeovers_total',
-    help: 'Sandboxes that this host has taken from one that is dead, by what they go on from: the object store.',
+    help: 'Sandboxes that this host has taken from one that is dead, by what they go on from.',
     labelNames: ['class'],
     registers,
     collect() {

@@ -88,7 +88,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const keys = await requireOwnKeys(places);
   const sourceParser = new SourceParser();
   const isAwakeHere = (id: InstanceId) => sandboxes.isAwakeHere(id);
-  const told = { tell, onLost: options.onLost };
+  const told = { tell, onLost: options.onLost, endTaken: () => sandboxes.endTaken() };
   const as = await openAsHost(driver, config, { clock, log, isAlone, sources: sourceParser, isAwakeHere, ...told });
   const { registry, host, keeper, registryTimes } = as;
   const upgraded = await registry.storage.upgrade();

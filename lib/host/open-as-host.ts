@@ -78,6 +78,7 @@ export async function openAsHost(
     sources,
     tell,
     isAwakeHere,
+    endTaken,
     onLost = () => undefined,
   }: {
     clock: Clock;
@@ -86,6 +87,7 @@ export async function openAsHost(
     sources: SourceParser;
     tell: (line: string) => void;
     isAwakeHere: (id: InstanceId) => boolean;
+    endTaken: () => Promise<void>;
     onLost: ((why: Error) => void) | undefined;
   },
 ): Promise<OpenedAsHost> {
@@ -132,7 +134,7 @@ export async function openAsHost(
   }
   const details = { ...said, leaseMs, publicKey };
   const lease = new HostLease({ hosts: opened.hosts, name, details, clock, log });
-  fenceByLease({ lease, workers: made.hold, log, onLost });
+  fenceByLease({ lease, workers: made.hold, endTaken, log, onLost });
   return {
     ...made,
     lease,

@@ -41,13 +41,14 @@ export function openRegistry(
 
 /**
  * The same for a server, whose replica keeps the log from the start: what an earlier one left in it is shipped too.
- * `keeper` is null without a replica, and for a registry in memory.
+ * `keeper` is null without a replica, and for a registry that is no file.
  */
 export async function openShippedRegistry(
   driver: RegistryDriver,
-  config: RegistrySettings & Pick<Config, 'store'>,
+  config: RegistrySettings & Pick<Config, 'store' | 'registry'>,
 ): Promise<{ opened: Registry; keeper: ShippedRegistry | null; registryTimes: RegistryTimes }> {
-  const keeper = config.store.replica === null || !driver.isKept ? null : new ShippedRegistry();
+  const isShipped = config.store.replica !== null && driver.isKept && config.registry.driver === 'sqlite';
+  const keeper = isShipped ? new ShippedRegistry() : null;
   const opened = await openRegistry(driver, config, { keeper, follow: true });
   const close = async () => {
     await opened.close();

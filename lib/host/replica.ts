@@ -253,7 +253,7 @@ export async function createReplica(
     try {
       const row = await registry.instances.get(id);
       const isOthers = row !== null && row.seriesHostTerm !== null && row.seriesHostTerm !== host.term;
-      if (isOthers) await files.left(id);
+      if (isOthers) await files.taken(id);
       else files.shipAnew(point);
     } catch (error) {
       log.warn({ id, error: messageOf(error) }, 'what the store lacks is not shipped anew yet');

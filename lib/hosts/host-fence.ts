@@ -16,11 +16,14 @@ interface FencedWorkers {
 export function fenceByLease({
   lease,
   workers,
+  endTaken,
   log,
   onLost,
 }: {
   lease: Pick<HostLease, 'watch'>;
   workers: FencedWorkers;
+  /** Ends what other hosts have taken over meanwhile; nothing goes on before. */
+  endTaken: () => Promise<void>;
   log: Logger;
   onLost: (why: Error) => void;
 }): void {
@@ -31,6 +34,7 @@ export function fenceByLease({
         'the lease of this host was not renewed: it answers nothing, and its sandboxes are stopped until it is',
       );
     },
+    beforeRegain: endTaken,
     onRegain() {
       workers.letGo();
       log.warn('the lease of this host is renewed again: it answers, and its sandboxes go on');

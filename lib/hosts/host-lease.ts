@@ -34,6 +34,8 @@ const machineNow = (): LeaseMoment => ({ monotonicMs: performance.now(), uptimeM
 interface LeaseWatcher {
   /** This host may not act any more. */
   onLapse(): void;
+  /** The lease was renewed after a lapse: what has to be done before this host acts. When it rejects, it does not. */
+  beforeRegain?(): Promise<void>;
   /** It may again: the lease was renewed, and is its own still. */
   onRegain(): void;
   /** Another server has its name. Called once; `onLapse` comes before. */
@@ -52,6 +54,7 @@ export class HostLease {
   #timer: NodeJS.Timeout | undefined;
   #isLapsed = true;
   #isLost = false;
+  #isRegaining = false;
 
   constructor(parts: HostLeaseParts) {
     this.#parts = parts;
@@ -66,7 +69,7 @@ export class HostLease {
 
   /** Whether this host may act now. To be asked in the same turn in which it does. */
   get mayAct(): boolean {
-    if (this.leftMs > 0) return true;
+    if (this.leftMs > 0 && !this.#isLapsed) return true;
     this.#lapse();
     return false;
   }
@@ -144,9 +147,24 @@ export class HostLease {
     if (this.#isLost || this.#stopped.signal.aborted) return;
     this.#term.renewed(asked);
     if (this.leftMs === 0) return;
-    if (this.#isLapsed) for (const watcher of this.#watchers) watcher.onRegain();
-    this.#isLapsed = false;
-    this.#wakeAtEnd();
+    if (this.#isLapsed) void this.#regain();
+    else this.#wakeAtEnd();
+  }
+
+  async #regain(): Promise<void> {
+    if (this.#isRegaining) return;
+    this.#isRegaining = true;
+    try {
+      for (const { beforeRegain } of this.#watchers) if (beforeRegain !== undefined) await beforeRegain();
+      if (this.#isLost || this.#stopped.signal.aborted || this.leftMs === 0) return;
+      this.#isLapsed = false;
+      for (const watcher of this.#watchers) watcher.onRegain();
+      this.#wakeAtEnd();
+    } catch (error) {
+      this.#parts.log.warn({ err: error }, 'this host does not act yet: what it has is not known');
+    } finally {
+      this.#isRegaining = false;
+    }
   }
 
   #wakeAtEnd(): void {

@@ -21,6 +21,13 @@ test('with one host it is the term of that host, and goes on behind every number
   expect(numbers([9, 9, 10], before)).toEqual([9, 9, 10]);
 });
 
+test('what is shipped nowhere has a number without a series', () => {
+  const one = { seriesTerm: 4, seriesHostTerm: 2 };
+  expect(acquiredBy(one, 2, { isUnshipped: true })).toEqual({ seriesTerm: 5, seriesHostTerm: 2 });
+  expect(acquiredBy(one, 3, { isUnshipped: true })).toEqual({ seriesTerm: 5, seriesHostTerm: 3 });
+  expect(acquiredBy(NO_SERIES, 3, { isUnshipped: true })).toEqual({ seriesTerm: 3, seriesHostTerm: 3 });
+});
+
 test('what rests has the number of who acquired it last', () => {
   expect(orderAtRest(NO_SERIES, 4)).toBe(4);
   expect(orderAtRest({ seriesTerm: 7, seriesHostTerm: 4 }, 4)).toBe(7);

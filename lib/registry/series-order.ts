@@ -12,12 +12,18 @@ export type SeriesOrder = Pick<InstanceRow, 'seriesTerm' | 'seriesHostTerm'>;
 export const NO_SERIES: SeriesOrder = { seriesTerm: null, seriesHostTerm: null };
 
 /**
- * The same once a host of this term has acquired the row. Who had it last keeps its number. It is never below the term:
- * with one host it is that, and a restored registry, whose hosts have later terms, goes on behind what was shipped
- * before.
+ * The same once a host of this term has acquired the row. Who had it last keeps its number, unless what is written from
+ * now on is shipped nowhere (`isUnshipped`): a number without a series tells that something is missing. It is never
+ * below the term: with one host it is that, and a restored registry, whose hosts have later terms, goes on behind what
+ * was shipped before.
  */
-export function acquiredBy({ seriesTerm, seriesHostTerm }: SeriesOrder, hostTerm: number): SeriesOrder {
-  const isNext = seriesTerm !== null && seriesHostTerm !== null && seriesHostTerm !== hostTerm;
+export function acquiredBy(
+  { seriesTerm, seriesHostTerm }: SeriesOrder,
+  hostTerm: number,
+  { isUnshipped = false } = {},
+): SeriesOrder {
+  const isOthers = seriesHostTerm !== null && seriesHostTerm !== hostTerm;
+  const isNext = seriesTerm !== null && (isOthers || isUnshipped);
   return { seriesTerm: Math.max((seriesTerm ?? 0) + (isNext ? 1 : 0), hostTerm), seriesHostTerm: hostTerm };
 }
 

@@ -58,7 +58,7 @@ export interface StoredObject {
 
 /** The intent of a pending operation, written before its first effect. */
 export interface Intent {
-  verb: Verb | 'prefetch' | 'restore';
+  verb: Verb | 'prefetch' | 'restore' | 'takeover';
   from: State;
   to: State;
   /** The row's generation when the intent was written. */
@@ -73,6 +73,8 @@ export interface Intent {
   via: Via;
   reason: string | null;
   requestId: string | null;
+  /** Of a takeover: the host that it was taken from. */
+  former?: string;
 }
 
 export interface InstanceRow {

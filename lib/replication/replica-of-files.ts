@@ -76,6 +76,10 @@ export interface ReplicaOfFiles {
   goesOn(id: InstanceId): void;
   /** The file of a row was made or replaced by other means: import, salvage, restore, rescue. */
   replaced(id: InstanceId): void;
+  /** Another host has taken the sandbox over, and its process here has ended: nothing more of it is shipped. */
+  taken(id: InstanceId): Promise<void>;
+  /** Tells of each that is found to be another host's. */
+  onTaken?(listener: (id: InstanceId) => void): void;
   /** The sandbox was deleted, or forgotten. */
   dropped(id: InstanceId): Promise<void>;
 }

@@ -75,6 +75,7 @@ export class Replicator implements ReplicaOfFiles {
   readonly #rests = new AwaitedRests();
   /** Holds answers about `sync` sandboxes back. */
   readonly answers: AnswerBarrier;
+  readonly onTaken = (listener: (id: InstanceId) => void): void => this.#open.onTaken(listener);
   #shipResting: (row: InstanceRow) => Promise<void> = async () => undefined;
 
   constructor(parts: ReplicatorParts) {
@@ -143,9 +144,10 @@ export class Replicator implements ReplicaOfFiles {
     void this.#lost(id as InstanceId, why);
   }
 
-  /** Another host has a sandbox now. */
-  left(id: InstanceId): Promise<void> {
-    return this.#resting.left(id);
+  async taken(id: InstanceId): Promise<void> {
+    this.#open.letGo(id);
+    await this.#resting.left(id);
+    await this.#uploads.drop(id);
   }
 
   /** Sandboxes at rest that are still to be shipped. */

@@ -23,9 +23,10 @@ import type {
 } from '../workers/protocol/instance.ts';
 import { type Capability, profileOf } from '../workers/protocol/policies.ts';
 import type { ShellJobHost } from '../workers/protocol/shell-jobs.ts';
-import { absolutePath, type Engine, livePath, now, requireOwnInstance } from './engine.ts';
+import { absolutePath, type Engine, isOwn, livePath, now, requireInstance, requireOwnInstance } from './engine.ts';
 import { refuseFaulted } from './moves/transition-check.ts';
 import { archivedForCalls, type WakeOptions, wake } from './moves/wake.ts';
+import { requireReachable } from './recovery/takeover.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext, WakeReport } from './sandboxes.ts';
 import { asBegun, wakeFailedBehind } from './unknown-outcome.ts';
@@ -163,7 +164,7 @@ export function patienceOf(
 async function requireCpuTime(engine: Engine, runtime: SandboxRuntime, audit: AuditContext): Promise<void> {
   // No lookup before a call unless some tenant is refused.
   if (!engine.cpuBudget.mayRefuse) return;
-  const row = await requireOwnInstance(engine, runtime.id);
+  const row = await requireInstance(engine, runtime.id);
   try {
     await engine.cpuBudget.require(row.tenant);
   } catch (error) {
@@ -183,7 +184,8 @@ export async function requireCallable(
   capability: Capability,
   audit: AuditContext,
 ): Promise<InstanceRow> {
-  let row = await requireOwnInstance(engine, runtime.id);
+  let row = await requireInstance(engine, runtime.id);
+  if (!isOwn(engine, row)) row = await runtime.verbs.runExclusive(() => requireReachable(engine, runtime, audit));
   if (row.state === 'archived') throw archivedForCalls(row.id);
   const { store } = engine;
   if (isBlocking(row.fault) && store !== null) {

@@ -13,6 +13,7 @@ import type { HostAsSeen } from '../registry/hosts.ts';
 import { ledgerEntry } from '../registry/ledger-entry.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { HostIdentity, InstanceRow } from '../registry/types.ts';
+import type { MomentSource } from '../replication/moments/moment-source.ts';
 import type { OpenedMoments } from '../replication/moments/opened-moments.ts';
 import type { ReplicaOfFiles } from '../replication/replica-of-files.ts';
 import type { Drawers } from '../storage/drawer.ts';
@@ -99,8 +100,8 @@ export interface StoreBelow {
   used(row: InstanceRow): void;
 }
 
-/** `stored`: whole in the store. */
-export type TakeoverClass = 'stored';
+/** `stored`: whole in the store. Else from the replica: with all that was answered, or up to some seconds before. */
+export type TakeoverClass = 'stored' | 'sync' | 'seconds';
 
 export interface Engine {
   /** This server, as the owner of sandboxes. */
@@ -117,6 +118,8 @@ export interface Engine {
   readonly store: StoreBelow | null;
   /** Null: what sandboxes commit is shipped nowhere. */
   readonly replica: ReplicaOfFiles | null;
+  /** What finds and makes the moments of the replica; null without one. */
+  readonly momentSource: Pick<MomentSource, 'find' | 'make'> | null;
   /** Moments of the replica that are open to be read; null without one. */
   readonly moments: Pick<OpenedMoments, 'forget'> | null;
   readonly runtimes: Runtimes;

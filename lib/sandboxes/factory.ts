@@ -53,6 +53,7 @@ import { searchDrawers } from './recovery/orphan-search.ts';
 import { watchProcess } from './recovery/process-watch.ts';
 import { reconcile, settleInterrupted } from './recovery/reconcile.ts';
 import { SCRUB_PACE, type ScrubPace, scrubForever } from './recovery/scrub.ts';
+import { endTaken } from './recovery/takeover.ts';
 import { Runtimes, type SandboxRuntime } from './runtimes.ts';
 import type { LiveStatus, ResumeResult, Sandboxes } from './sandboxes.ts';
 import { tellReplica } from './shipping.ts';
@@ -130,6 +131,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     admission: new WakeAdmission(() => engine),
     cpuGroups: options.cpuGroups ?? null,
     replica: options.replica ?? null,
+    momentSource: options.moments ?? null,
     moments: moments?.opened ?? null,
     get cpuBudget() {
       return cpuAccounts;
@@ -213,6 +215,9 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       };
     });
 
+  options.replica?.onTaken?.((id) => {
+    endTaken(engine, [id]).catch((error: unknown) => log.warn({ id, err: error }, 'a process is not ended yet'));
+  });
   const unheld: Sandboxes = {
     resume,
     pause: (id, audit) => runtimes.use(id, (runtime) => pauseNow(engine, runtime, audit)),
@@ -272,6 +277,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       upload: below?.uploadOf(row) ?? 'none',
       replica: tellReplica(engine, row.id, (replica) => replica.describe(row)) ?? NOT_REPLICATED,
     }),
+    endTaken: (ids) => endTaken(engine, ids),
     isAwakeHere: (id) => (runtimes.peek(id)?.process ?? null) !== null,
     get attachedIds() {
       return runtimes.values().flatMap(({ id, attached }) => (attached > 0 ? [id] : []));

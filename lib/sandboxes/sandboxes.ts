@@ -333,6 +333,11 @@ export interface Sandboxes {
    */
   handOver(id: InstanceId, audit: AuditContext, options: { includeHeld: boolean }): Promise<HandOver>;
   live(row: InstanceRow): LiveStatus;
+  /**
+   * Ends the processes of sandboxes that other hosts have taken over, those of `ids` or of all that are awake here.
+   * Rejects when the registry does not answer.
+   */
+  endTaken(ids?: readonly InstanceId[]): Promise<void>;
   /** Whether a process of this host has it open. */
   isAwakeHere(id: InstanceId): boolean;
   /** The sandboxes that a terminal shows. */

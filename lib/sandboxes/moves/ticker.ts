@@ -11,7 +11,7 @@ import { removeLeft } from '../../storage/landing-folder.ts';
 import { enforceMemoryLimit } from '../admission/make-space.ts';
 import type { RetryDelays } from '../admission/retry-delays.ts';
 import { correctFutureActivity } from '../clock-jumps.ts';
-import { absolutePath, type Engine, livePath, MEMORY, now, systemAudit } from '../engine.ts';
+import { absolutePath, type Engine, isOwn, livePath, MEMORY, now, systemAudit } from '../engine.ts';
 import { PREFETCH_SECONDS, type PrefetchDeadlines, returnPrefetched } from '../files/prefetch.ts';
 import type { LostFileCheck } from '../recovery/lost-files.ts';
 import { cleanUpAfterOperation } from '../recovery/orphan-search.ts';
@@ -164,7 +164,8 @@ async function settleInterruptedRows(engine: Engine): Promise<void> {
       runtime.verbs.runExclusive(async () => {
         try {
           const row = await engine.registry.instances.get(id);
-          if (row !== null) await settleIfInterrupted(engine, runtime, row);
+          // What another host has is not this one's to settle.
+          if (row !== null && isOwn(engine, row)) await settleIfInterrupted(engine, runtime, row);
           const settled = await engine.registry.instances.get(id);
           if (settled !== null) await runtime.exclusive(() => cleanUpAfterOperation(engine, settled));
           engine.interrupted.delete(id);

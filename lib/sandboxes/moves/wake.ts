@@ -40,6 +40,7 @@ import { settleDeadProcess } from '../recovery/process-death.ts';
 import { settleIfInterrupted } from '../recovery/reconcile.ts';
 import { recordReturnedFile, returnFile, runCleanup } from '../recovery/rollback.ts';
 import { settleFile } from '../recovery/settle-file.ts';
+import { requireReachable } from '../recovery/takeover.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { AuditContext } from '../sandboxes.ts';
 import { landShipped, tellOpening, tellReplica, tellRested } from '../shipping.ts';
@@ -87,7 +88,7 @@ export async function wake(
   options: WakeOptions,
 ): Promise<WakeOutcome> {
   const started = performance.now();
-  let row = await requireOwnInstance(engine, runtime.id);
+  let row = await requireReachable(engine, runtime, audit);
   if (runtime.process !== null) {
     const { process } = runtime;
     const wasWarm = process.thermal === 'warm';

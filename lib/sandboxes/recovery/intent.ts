@@ -3,6 +3,7 @@
  * interrupted.
  */
 import { WinterdockError } from '../../base/errors.ts';
+import { WAKE_VERBS } from '../../lifecycle/state-map.ts';
 import { acquiredBy } from '../../registry/series-order.ts';
 import type { InstanceRow, Intent } from '../../registry/types.ts';
 import { type Engine, MEMORY } from '../engine.ts';
@@ -39,7 +40,10 @@ export async function beginOperation(
     reason: audit.reason,
     requestId: audit.requestId,
   };
-  const order = { was: row, is: acquiredBy(row, engine.host.term) };
+  const wakes = WAKE_VERBS.some((verb) => verb === intent.verb);
+  // Where another host may have to say what is missing.
+  const isUnshipped = wakes && !engine.host.isAlone && engine.replica !== null && !engine.replica.ships(row);
+  const order = { was: row, is: acquiredBy(row, engine.host.term, { isUnshipped }) };
   if (!(await engine.registry.instances.begin(row.id, whole, { durable: makesFiles(whole), order }))) {
     throw new WinterdockError('conflict', `Another operation holds the sandbox "${row.id}".`, {
       hint: 'Try again in a moment.',

@@ -30,6 +30,7 @@ import { listedIds, removeListing } from '../files/listing.ts';
 import { isOfWorkers, land } from '../moves/live-folder-landing.ts';
 import { recordReturnedFile, returnFile, wasRevived } from './rollback.ts';
 import { settleAt } from './settle-file.ts';
+import { wasTakenFromHere } from './takeover.ts';
 
 export interface OrphanSearchResult {
   /** Files that were moved to `orphans/`. */
@@ -148,7 +149,7 @@ export async function cleanUpAfterOperation(engine: Engine, row: InstanceRow): P
 async function resolveLiveFile(engine: Engine, id: InstanceId, row: InstanceRow | null): Promise<Outcome> {
   const path = livePath(id);
   // Its file has the same name on the disk of its owner: what lies here is of an earlier time.
-  if (row !== null && !isOwn(engine, row)) return 'left';
+  if (row !== null && !isOwn(engine, row)) return setAsideTaken(engine, row, fileAt(engine, id, path));
   if (row?.vfsPath === path) return 'its own';
   if (isThereNow(absolutePath(engine, path)) && row !== null && (await reclaimFile(engine, row))) return 'settled';
   const file = fileAt(engine, id, path);
@@ -164,10 +165,17 @@ async function resolveLiveFile(engine: Engine, id: InstanceId, row: InstanceRow 
   return exists ? 'orphaned' : 'settled';
 }
 
+/** What another host has taken over is not what lies here any more. Any other file of its sandboxes stays. */
+async function setAsideTaken(engine: Engine, row: InstanceRow, file: RestingFile): Promise<Outcome> {
+  if ((await file.stat()) === null || !(await wasTakenFromHere(engine, row))) return 'left';
+  await moveToOrphans(engine, row, file);
+  return 'orphaned';
+}
+
 async function resolveDrawerFile(engine: Engine, drawer: Drawer, id: InstanceId): Promise<Outcome> {
   const row = await engine.registry.instances.get(id);
   const file = drawer.at(id);
-  if (row !== null && !isOwn(engine, row)) return 'left';
+  if (row !== null && !isOwn(engine, row)) return setAsideTaken(engine, row, file);
   // The archived file stays packed after a prefetch.
   const expanded = drawer === engine.drawers.archive && row?.state === 'archived' && row.vfsPath === livePath(id);
   if (localAddressOf(engine, row?.vfsPath ?? null) === file.address || expanded || (await file.stat()) === null)

@@ -21,6 +21,7 @@ import { deleteMemorySandbox, settleDeadProcess } from './process-death.ts';
 import { recordAfterReturn, returnReplacedFile } from './replaced-file.ts';
 import { recordReturnedFile, returnFile, rollbackEntry } from './rollback.ts';
 import { settleFile } from './settle-file.ts';
+import { finishTakeover } from './takeover.ts';
 
 /** Who settles and why, for the ledger. */
 interface SettleContext {
@@ -41,7 +42,8 @@ export async function reconcile(engine: Engine): Promise<OrphanSearchResult & { 
       settled += 1;
     } catch (error) {
       engine.log.error({ id: row.id, err: error }, 'reconcile');
-      if (isMachineFailure(error)) engine.interrupted.add(row.id);
+      const isTaken = row.pending?.verb === 'takeover';
+      if (isTaken || isMachineFailure(error)) engine.interrupted.add(row.id);
       else await giveUp(engine, row, error);
     }
   }
@@ -119,6 +121,7 @@ export async function settleIfInterrupted(
  * removed the file first, is finished.
  */
 async function settle(engine: Engine, row: InstanceRow, how: SettleContext): Promise<void> {
+  if (row.pending?.verb === 'takeover') return void (await finishTakeover(engine, row, how.audit));
   if (row.state === 'active') return settleActive(engine, row, how);
   // A cached copy may have been removed at any time: nothing follows from that.
   const isGone = async () => !isCloudAddress(row.vfsPath) && (await fileOf(engine, row).stat()) === null;

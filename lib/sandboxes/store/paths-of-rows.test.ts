@@ -68,6 +68,7 @@ const USES: Readonly<Record<string, string>> = {
   'sandboxes/recovery/replaced-file.ts': 'localAddressOf, brought near before',
   'sandboxes/recovery/rollback.ts': 'locationOf and fileOf',
   'sandboxes/recovery/scrub.ts': 'fileOf; one that is not there is no concern',
+  'sandboxes/recovery/takeover.ts': 'asks for memory; what is in the store is freed before',
   'sandboxes/sandboxes.ts': 'types',
   'sandboxes/shipping.ts': 'the address of the cached copy is told, never that of the object',
   'sandboxes/store/cache.ts': 'asks for the object’s address',

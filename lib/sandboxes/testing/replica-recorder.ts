@@ -54,6 +54,10 @@ export class ReplicaRecorder implements ReplicaOfFiles {
     return { replicate: '1s', isFromNextWake: false, atMs: null, behindMs: null, as: 'live' };
   }
 
+  async taken(id: string): Promise<void> {
+    this.#note('taken', id);
+  }
+
   async flush(id: string): Promise<void> {
     this.#note('flush', id);
   }
