@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { commandLine } from '../cli/testing/winterdock.ts';
 import type { Event, HostAnswer, Instance, Job, JobResult } from '../contract/schema.ts';
 import { administer, newDatabase } from '../registry/testing/postgres-driver.ts';
 import { HAS_POSTGRES } from '../registry/testing/postgres-server.ts';
 import { BreakableLink } from '../testing/breakable-link.ts';
+import { TEST_KEY } from '../testing/key.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 
 const DATABASE = 'draining';
@@ -176,9 +178,11 @@ describe.skipIf(!HAS_POSTGRES)('a host that is emptied', () => {
     expect([(await shown('newer')).host, (await shown('kept')).host]).toEqual(['two', 'one']);
 
     // Once more, with what is held: nothing stays.
-    const again = await one().call<HostAnswer>('POST', '/api/hosts/one/drain', { include_held: true });
-    expect(again.json.drain?.job).not.toBe(job);
-    await expect.poll(async () => (await hostOne()).drain?.state, WAIT).toBe('done');
+    const cli = commandLine({ WINTERDOCK_URL: one().url, WINTERDOCK_KEY: TEST_KEY });
+    const again = await cli.run(['hosts', 'drain', 'one', '--include-held', '--wait']);
+    cli.remove();
+    expect(again.stdout).toMatch(/^one: done: \d handed over, 0 failed, 0 passed over; 0 left\n$/);
+    expect((await hostOne()).drain?.job).not.toBe(job);
     expect(await hostOne()).toMatchObject({ sandboxes: 0, awake: 0, drain: { failed: 0, skipped: 0 } });
 
     const kept = await two().call<HostAnswer>('DELETE', '/api/hosts/one/drain');
