@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { databaseRows, databaseTables, databaseTooLarge, MAX_DATABASE_BYTES } from './database-file.ts';
 import { folderPage } from './folder.ts';
 import { followed } from './followed.ts';
+import type { ReadScope } from './open.ts';
 import { parseVfsPath } from './paths.ts';
 import { runQuery } from './query.ts';
 import { piecesAt } from './tree-pieces.ts';
@@ -51,6 +52,24 @@ export function answerRead(vfs: Vfs, request: ReadRequest): ReadAnswer {
       return { op: 'search', ...vfs.search(request) };
     case 'query':
       return { op: 'query', ...runQuery(vfs.db, request.sql, request.params, vfs.presented) };
+  }
+}
+
+/**
+ * Answers a request for what is at one path, from a file that `open` lists no further than that. Null where that does
+ * not suffice: links lead elsewhere, or nothing is there. A file that is all rows is never listed, and answers all.
+ */
+export function answerScoped(open: (scope: ReadScope) => Vfs, request: ReadRequest): ReadAnswer | null {
+  if (request.op !== 'stat' && request.op !== 'get' && request.op !== 'folder') return null;
+  const { volume, path } = request;
+  const vfs = open({ volume, path });
+  try {
+    if (vfs.presented === null) return answerRead(vfs, request);
+    const entry = vfs.entry(path, volume);
+    const isThere = request.op === 'folder' ? entry?.kind === 'dir' : entry?.kind === 'file';
+    return isThere ? answerRead(vfs, request) : null;
+  } finally {
+    vfs.close();
   }
 }
 

@@ -14,10 +14,12 @@ import {
   restLiveFile,
 } from './handles.ts';
 import { ensureIdentity, identityOf } from './identity.ts';
+import type { VfsPath } from './paths.ts';
 import { inspectSchema } from './schema.ts';
 import { ShippedLog } from './shipped-log.ts';
 import { translateSqliteError } from './sqlite-errors.ts';
 import { Vfs } from './vfs.ts';
+import type { Volume } from './volumes.ts';
 
 /**
  * Opens the file (or `:memory:`) for a writing process: WAL (from the first write on, with `walLater`),
@@ -107,19 +109,25 @@ export function identityAtRest(vfs: Vfs): string | null {
   return identityOf(vfs.db, inspectSchema(vfs.db, { knowsNative: true }).nodes);
 }
 
+/** One path, where a file that real programs changed need not be listed as a whole. See `PresentedRows`. */
+export type ReadScope = { volume: Volume; path: VfsPath } | null;
+
 /** Opens a file at rest for reading; creates no file beside it. Close it with `close`. See `openRestingFile`. */
-export function openAtRest(file: string, options: { mapped?: boolean } = {}): Vfs {
-  return reading(openRestingFile(file, options));
+export function openAtRest(
+  file: string,
+  { scope = null, ...options }: { mapped?: boolean; scope?: ReadScope } = {},
+): Vfs {
+  return reading(openRestingFile(file, options), scope);
 }
 
 /** Opens the committed state beside a live process. Close it with `close` before the process puts its file to rest. */
-export function openBeside(file: string): Vfs {
-  return reading(openFileBeside(file));
+export function openBeside(file: string, { scope = null }: { scope?: ReadScope } = {}): Vfs {
+  return reading(openFileBeside(file), scope);
 }
 
-function reading({ db, schema }: ReturnType<typeof openFileBeside>): Vfs {
+function reading({ db, schema }: ReturnType<typeof openFileBeside>, scope: ReadScope): Vfs {
   try {
-    const presented = schema.isNativeOnly ? new PresentedRows(db) : null;
+    const presented = schema.isNativeOnly ? new PresentedRows(db, scope) : null;
     return new Vfs(db, { maxFileBytes: 0, presented }, schema);
   } catch (error) {
     db.close();

@@ -16,7 +16,7 @@ import { becomeUser } from '../base/helper-user.ts';
 import { leaveSignalsToServer } from '../base/process-signals.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import { markFile, restKilledFile } from '../native/file/rest-file.ts';
-import { answerRead } from './answer.ts';
+import { answerRead, answerScoped } from './answer.ts';
 import { copyComplete } from './complete-copy.ts';
 import { copyVfs } from './copy.ts';
 import {
@@ -27,7 +27,7 @@ import {
   type ReaderJob,
   type ReaderJobResult,
 } from './messages.ts';
-import { identityAtRest, openAtRest, openBeside } from './open.ts';
+import { identityAtRest, openAtRest, openBeside, type ReadScope } from './open.ts';
 import { isOfDisk, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './types.ts';
 
@@ -73,9 +73,15 @@ async function run(job: ReaderJob): Promise<ReaderJobResult> {
 
 /** Answers one read from one snapshot: later commits of other processes are not seen. */
 function read(target: ReadTarget, request: ReadRequest): ReadAnswer {
-  const vfs = target.mode === 'rest' ? openAtRest(target.path) : openBeside(target.path);
-  try {
+  const open = (scope: ReadScope) => {
+    const vfs = target.mode === 'rest' ? openAtRest(target.path, { scope }) : openBeside(target.path, { scope });
     if (!vfs.db.isTransaction) vfs.db.exec('BEGIN');
+    return vfs;
+  };
+  const scoped = answerScoped(open, request);
+  if (scoped !== null) return scoped;
+  const vfs = open(null);
+  try {
     return answerRead(vfs, request);
   } finally {
     vfs.close();

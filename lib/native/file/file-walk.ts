@@ -71,16 +71,28 @@ interface InodeRow {
 
 /** Deeper folders than these are a circle. */
 const MAX_DEPTH = 10_000;
+const SLASH = 47;
 const MOST_BYTES = CHUNKS_PER_FILE * FILE_CHUNK_BYTES;
 
-/** Yields every entry once; a directory that was never looked into as a whole. Throws `corrupt`. */
-export function* walkFile(statements: Statements): Generator<WalkedEntry | WalkedRest> {
+/** One path: an entry, and what is directly in it. */
+export interface WalkScope {
+  volume: Volume;
+  /** Empty for the root. */
+  path: Buffer;
+}
+
+/**
+ * Yields every entry once; a directory that was never looked into as a whole. With a `scope` only the directories on
+ * the way to a path and what is directly in them. Throws `corrupt`.
+ */
+export function* walkFile(statements: Statements, scope: WalkScope | null = null): Generator<WalkedEntry | WalkedRest> {
   const state = statements.get<{ session: number; awake: number }>('SELECT session, awake FROM native_state');
   if (state === undefined) throw corruptFile('its native tables are empty');
   const session = state.awake === 0 ? null : state.session;
   const links = new Links(statements, 0);
   const seen = new Set<number>();
-  const left: (Folder & { depth: number })[] = VOLUMES.map((volume) => ({
+  const volumes = scope === null ? VOLUMES : [scope.volume];
+  const left: (Folder & { depth: number })[] = volumes.map((volume) => ({
     ...{ volume, ino: VOLUME_INOS[volume], origin: NO_BYTES, path: NO_BYTES, depth: 0 },
     isMerged: session !== null && inodeOf(statements, VOLUME_INOS[volume])?.session === session,
   }));
@@ -93,9 +105,14 @@ export function* walkFile(statements: Statements): Generator<WalkedEntry | Walke
     seen.add(folder.ino);
     for (const { entry, below } of entriesOf(statements, links, folder, session)) {
       yield entry;
-      if (below !== null) left.push({ ...below, depth: folder.depth + 1 });
+      if (below !== null && isOnTheWay(below.path, scope)) left.push({ ...below, depth: folder.depth + 1 });
     }
   }
+}
+
+function isOnTheWay(path: Buffer, scope: WalkScope | null): boolean {
+  if (scope === null || scope.path.equals(path)) return true;
+  return scope.path[path.length] === SLASH && scope.path.subarray(0, path.length).equals(path);
 }
 
 function* entriesOf(

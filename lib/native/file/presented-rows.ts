@@ -7,7 +7,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { WinterdockError } from '../../base/errors.ts';
 import { Statements } from '../../vfs/statements.ts';
 import { MTIME, OWN_MTIME, SIZE, WITH_NODE } from '../../vfs/table-reader.ts';
-import { VOLUMES } from '../../vfs/volumes.ts';
+import { VOLUMES, type Volume } from '../../vfs/volumes.ts';
 import { Contents } from './contents.ts';
 import { type WalkedEntry, type WalkedRest, walkFile } from './file-walk.ts';
 import { isFileName } from './names.ts';
@@ -41,17 +41,21 @@ export class PresentedRows {
   /** Harmless to whoever may read the table of files. */
   readonly madeOf: ReadonlySet<string> = new Set(['native_row', 'native_content', 'native_part']);
 
-  /** Begins a read transaction and leaves it open: what is read later is of the same moment. Throws `corrupt`. */
-  constructor(db: DatabaseSync) {
+  /**
+   * Begins a read transaction and leaves it open: what is read later is of the same moment. With a `scope`, only what
+   * is on the way to a path and directly in it is there. Throws `corrupt`.
+   */
+  constructor(db: DatabaseSync, scope: { volume: Volume; path: string } | null = null) {
     this.#statements = new Statements(db);
     this.#contents = new Contents(this.#statements);
     if (!db.isTransaction) db.exec('BEGIN');
     db.exec(LISTS);
-    for (const found of walkFile(this.#statements)) {
+    const place = scope && { volume: scope.volume, path: Buffer.from(scope.path === '/' ? '' : scope.path) };
+    for (const found of walkFile(this.#statements, place)) {
       if ('from' in found) this.#listRest(found);
       else this.#list(found);
     }
-    this.#listOdd();
+    if (place === null) this.#listOdd();
     this.#statements.clear();
     db.function('native_content', { deterministic: false }, (id) => this.content(Number(id)));
     db.function('native_part', { deterministic: false }, (id, from, length) =>

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { answerRead } from '../../vfs/answer.ts';
+import { answerRead, answerScoped } from '../../vfs/answer.ts';
 import { copyVfs } from '../../vfs/copy.ts';
 import { openAtRest, openBeside, openLive } from '../../vfs/open.ts';
 import { parseVfsPath } from '../../vfs/paths.ts';
@@ -56,6 +56,24 @@ function reading<T>(open: (file: string) => Vfs, read: (vfs: Vfs) => T): T {
   } finally {
     vfs.close();
   }
+}
+
+/** What is asked for one path alone is what a listing of everything gives. */
+function requireScoped(): void {
+  reading(openBeside, (vfs) => {
+    const requests = VOLUMES.flatMap((volume) => {
+      const folders = ['/', ...vfs.directories(volume, { limit: 1000 }).paths].map(parseVfsPath);
+      const files = vfs.list(volume, { limit: 1000 }).files.map(({ path }) => parseVfsPath(path));
+      return [
+        ...folders.map((path) => ({ op: 'folder', volume, path, limit: 1000 }) as const),
+        ...files.map((path) => ({ op: 'get', volume, path }) as const),
+      ];
+    });
+    for (const request of requests) {
+      const scoped = answerScoped((scope) => openBeside(at.file, { scope }), request);
+      expect([request, scoped]).toEqual([request, answerRead(vfs, request)]);
+    }
+  });
 }
 
 const ask = (request: ReadRequest, open = openBeside) => reading(open, (vfs) => answerRead(vfs, request));
@@ -137,7 +155,7 @@ test('24. what a random program left is read beside it as it is at rest after it
     () => chmod(at.get(one()).ino),
   ];
   let done = 0;
-  for (let round = 0; round < 60; round += 1) {
+  for (let round = 0; round < 41; round += 1) {
     for (let step = 0; step < 24; step += 1) {
       try {
         random.oneOf(steps)();
@@ -149,6 +167,7 @@ test('24. what a random program left is read beside it as it is at rest after it
     }
     at.native.commit();
     const beside = reading(openBeside, shown);
+    if (round % 8 === 0) requireScoped();
     at.native.close();
     expect([round, beside]).toEqual([round, reading(openAtRest, shown)]);
     at.clock.advance(10);
