@@ -1,7 +1,7 @@
 /**
  * Several servers on one registry on Postgres and one store, on this machine: a hot command through the host that has
  * the sandbox and through another one, in turns; and first commands of sandboxes that are nobody's, by one, two and
- * three servers.
+ * three servers; and what a thousand hosts would ask for.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { connect } from '../../lib/registry/postgres/connect.ts';
 import { freePort, HAS_POSTGRES } from '../../lib/registry/testing/postgres-cluster.ts';
 import { postgresServer } from '../../lib/registry/testing/postgres-server.ts';
 import { createCrowd, workThrough } from './crowd.ts';
+import { type FleetScale, measureManyHosts } from './fleet-scale.ts';
 import { must } from './measure.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { roundRobin } from './round-robin.ts';
@@ -41,17 +42,22 @@ export interface FleetSize {
   hops: number;
   /** Turns of wakes, and the sandboxes and clients of each. */
   wakes: { rounds: number; sandboxes: number; clients: number };
+  many: FleetScale;
 }
 
 /** Null without the programs of a PostgreSQL server. */
-export async function measureFleet({ hops, wakes }: FleetSize): Promise<PartResult | null> {
+export async function measureFleet({ hops, wakes, many }: FleetSize): Promise<PartResult | null> {
   if (!HAS_POSTGRES) return null;
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-fleet-bench-'));
   mkdirSync(join(folder, 'keys'), { mode: 0o700 });
   const servers: Running[] = [];
   try {
     for (const name of NAMES) servers.push(await startHost(folder, name));
-    const parts = [await measureHop(servers, hops), await measureWakesOfAll(servers, wakes)];
+    const parts = [
+      await measureHop(servers, hops),
+      await measureWakesOfAll(servers, wakes),
+      await measureManyHosts(many),
+    ];
     return { series: parts.flatMap(({ series }) => series), figures: parts.flatMap(({ figures }) => figures) };
   } finally {
     await Promise.all(servers.map((server) => server.stop()));

@@ -139,11 +139,12 @@ export const PARTS = {
       }),
   },
   fleet: {
-    about: 'a hot exec through another host, and wakes by one, two and three servers',
+    about: 'a hot exec through another host, wakes by one, two and three servers, and a thousand hosts',
     measure: (quick) =>
       measureFleet({
         hops: quick ? 5 : 60,
         wakes: quick ? { rounds: 1, sandboxes: 6, clients: 3 } : { rounds: 6, sandboxes: 36, clients: 6 },
+        many: { hosts: quick ? 100 : 1000, sandboxes: many(quick), rounds: quick ? 3 : 30 },
       }),
   },
   store: {
