@@ -10,9 +10,10 @@ import type { Asked, AskedOutcome } from './findings.ts';
 /**
  * What clients do with a sandbox, and what it has promised while its host is dead. `awake`: it is left so. `on-disk`:
  * it is suspended now and then; both are unreachable then. `in-store`: it is frozen now and then, and wakes on any host
- * once it is whole in the store.
+ * once it is whole in the store. `synced`: its answers wait for its replica, of which it goes on on any host that is
+ * asked for a command or a write; nothing of it is lost then.
  */
-export const REGISTER_KINDS = ['awake', 'on-disk', 'in-store'] as const;
+export const REGISTER_KINDS = ['awake', 'on-disk', 'in-store', 'synced'] as const;
 type RegisterKind = (typeof REGISTER_KINDS)[number];
 
 export interface Register {
@@ -36,9 +37,18 @@ const FILE = 'register';
 /** Nothing was done, whenever it is answered. */
 const REFUSED = ['unreachable', 'conflict'];
 /** The same, unless the answer says that it had begun. */
-const AWAY = ['registry_unavailable', 'storage_unavailable', 'capacity'];
+const AWAY = ['registry_unavailable', 'storage_unavailable', 'capacity', 'not_replicated'];
 /** A sandbox that is at rest already, or awake again. */
 const OF_RESTS = ['invalid_transition'];
+/** Of what is drawn; the others put the sandbox to rest. */
+const SHARES: Readonly<Record<RegisterKind, { reads: number; writes: number }>> = {
+  awake: { reads: 0.5, writes: 0.5 },
+  'on-disk': { reads: 0.45, writes: 0.4 },
+  'in-store': { reads: 0.5, writes: 0.2 },
+  synced: { reads: 0.5, writes: 0.5 },
+};
+/** The share of reads and writes that are commands. */
+const BY_COMMAND = 0.4;
 /** Milliseconds between two requests of a client, at most. */
 const PAUSE_MS = 80;
 
@@ -67,16 +77,20 @@ export class RegisterClient {
     while (goesOn()) {
       const { id, kind } = this.#one(registers);
       const drawn = this.#draw();
-      const what = drawn < 0.45 ? 'read' : drawn < 0.85 || kind === 'awake' ? 'write' : 'rest';
-      if (what === 'rest') for (const asked of await this.rest({ id, kind })) tell(asked);
-      else tell(what === 'read' ? await this.read(id) : await this.write(id));
+      const { reads, writes } = SHARES[kind];
+      if (drawn < reads) tell(await this.read({ id, kind }));
+      else if (drawn < reads + writes) tell(await this.write(id));
+      else for (const asked of await this.rest({ id, kind })) tell(asked);
       await pause(this.#draw() * PAUSE_MS);
     }
   }
 
-  /** Reads a register through one host; default: any. As a file, which wakes nothing, or by a command. */
-  read(id: string, host = this.#one(this.#hosts)): Promise<Asked> {
-    const byCommand = this.#draw() < 0.4;
+  /**
+   * Reads a register through one host; default: any. As a file, which wakes nothing, or by a command, but for those
+   * that are to rest in the store.
+   */
+  read({ id, kind }: Register, host = this.#one(this.#hosts)): Promise<Asked> {
+    const byCommand = this.#draw() < BY_COMMAND && kind !== 'in-store';
     const path = `/api/instances/${id}`;
     return this.#ask({ register: id, kind: 'read', value: '' }, host, (call, signal) =>
       byCommand
@@ -88,7 +102,7 @@ export class RegisterClient {
   write(id: string, host = this.#one(this.#hosts)): Promise<Asked> {
     this.#written += 1;
     const value = `${this.#name}.${this.#written}`;
-    const byCommand = this.#draw() < 0.4;
+    const byCommand = this.#draw() < BY_COMMAND;
     const path = `/api/instances/${id}`;
     return this.#ask({ register: id, kind: 'write', value }, host, (call, signal) =>
       byCommand

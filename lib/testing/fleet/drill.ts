@@ -48,6 +48,8 @@ export interface FleetReport {
    */
   unreachable: number;
   elsewhere: number;
+  /** Sandboxes of dead hosts that others went on with. */
+  takenOver: number;
   /** Sentences; the drill ends with the round that has any. */
   findings: string[];
   /** What each host wrote last, where something was found. */
@@ -81,6 +83,7 @@ class FleetDrill {
       silences: 0,
       unreachable: 0,
       elsewhere: 0,
+      takenOver: 0,
       findings: [],
       output: {},
     },
@@ -123,6 +126,9 @@ class FleetDrill {
       if (report.findings.length > 0) break;
     }
     if (report.findings.length > 0) return;
+    const lines = await this.#world.hosts[0]?.call?.<unknown[]>('GET', '/api/events?type=instance.taken_over');
+    if (lines?.status !== 200) report.findings.push(`the ledger is not read: ${lines?.status} ${lines?.text}`);
+    report.takenOver = lines?.json.length ?? 0;
     const ledger = await this.#world.hosts[0]?.call?.<{ ok: boolean }>('GET', '/api/events/verify');
     if (ledger?.json.ok !== true) report.findings.push(`the ledger does not verify: ${ledger?.text.slice(0, 500)}`);
   }
@@ -133,11 +139,14 @@ class FleetDrill {
     const all = REGISTER_KINDS.flatMap((kind) =>
       Array.from({ length: OF_A_KIND }, (_, at): Register => ({ id: `${kind}-${at}`, kind })),
     );
-    for (const [at, { id }] of all.entries()) {
+    for (const [at, { id, kind }] of all.entries()) {
       const host = hosts[at % hosts.length];
       // A busy machine may not renew a lease in time; what says so may have been done.
       for (const begun = performance.now(); ; await pause(AGAIN_MS)) {
-        const made = await host?.call?.('POST', '/api/instances', { id, tenant: 'drill' });
+        const made = await host?.call?.('POST', '/api/instances', {
+          ...{ id, tenant: 'drill' },
+          ...(kind === 'synced' ? { replicate: 'sync' } : {}),
+        });
         const isMade = made?.status === 201 || made?.status === 409;
         const path = `/api/instances/${id}/volumes/workspace/register`;
         const wrote = isMade ? await host?.call?.('PUT', path, 'first') : made;
@@ -194,16 +203,16 @@ class FleetDrill {
   }
 
   /** Reads a register through every host, until each of them has answered. */
-  async #settled({ id }: Register, client: RegisterClient): Promise<void> {
+  async #settled(register: Register, client: RegisterClient): Promise<void> {
     for (const host of this.#world.hosts) {
       for (const begun = performance.now(); ; await pause(AGAIN_MS)) {
-        const asked = await client.read(id, host);
+        const asked = await client.read(register, host);
         this.#asked.push(asked);
         // What is wrong is found by its answer.
         if (asked.outcome === 'done' || asked.outcome === 'wrong') break;
         if (performance.now() - begun < SETTLE_MS) continue;
         this.report.findings.push(
-          `${id} is not answered by ${host.name} when nothing is wrong any more: ${asked.answer}`,
+          `${register.id} is not answered by ${host.name} when nothing is wrong any more: ${asked.answer}`,
         );
         break;
       }

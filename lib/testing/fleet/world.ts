@@ -271,6 +271,8 @@ export class FleetWorld {
         WB_HOST_URL: `http://127.0.0.1:${await host.door.open()}`,
         WB_HOST_LEASE_MS: String(this.#options.leaseMs),
         WB_COLD_URL: 's3://bucket/fleet',
+        WB_REPLICA_URL: 's3://bucket/replica',
+        WB_REPLICATE: 'off',
         WB_STORE_ENDPOINT: `http://127.0.0.1:${await host.store.open()}`,
         AWS_ACCESS_KEY_ID: TEST_KEYS.accessKey,
         AWS_SECRET_ACCESS_KEY: TEST_KEYS.secretKey,
