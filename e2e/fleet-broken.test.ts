@@ -26,6 +26,10 @@ const fault = (kind: FleetFault['kind'], host: number, from: number, leases: num
 /** What goes wrong, in leases, and what is found of it. */
 const FOUND: Record<string, { faults: FleetFault[]; finding: RegExp }> = {
   'no-self-fencing': { faults: [fault('cut-registry', 0, 1, 4)], finding: /answered by a host that may not act/ },
+  'no-owner-proof': {
+    faults: [fault('cut-registry', 0, 1, 6)],
+    finding: /not linearisable: \w+ \S+ of synced/,
+  },
   'wall-clock-of-the-holder': {
     faults: [fault('clock-behind', 0, 1.5, 5), fault('cut-registry', 0, 1, 5)],
     finding: /answered by a host that may not act/,

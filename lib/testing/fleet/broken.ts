@@ -7,6 +7,7 @@ import { registerHooks } from 'node:module';
 import { HostLease } from '../../hosts/host-lease.ts';
 import { HostObserver, type HostReading, type HostVerdict } from '../../hosts/host-observer.ts';
 import { type LeaseMoment, LeaseTerm } from '../../hosts/lease-term.ts';
+import { OwnerProof } from '../../replication/promise/owner-proof.ts';
 
 /** What stands in a source, and what stands there instead. */
 interface Replaced {
@@ -35,10 +36,17 @@ function replaceInSources(all: readonly Replaced[]): void {
 /** What both sides of a lease see of the wall clock. */
 const wallNow = (): LeaseMoment => ({ monotonicMs: Date.now(), uptimeMs: Date.now() });
 
+/** A host that could not renew its lease goes on. */
+const withoutFencing = () => {
+  Object.defineProperty(HostLease.prototype, 'mayAct', { get: () => true });
+};
+
 const VARIANTS: Readonly<Record<string, () => void>> = {
-  /** A host that could not renew its lease goes on. */
-  'no-self-fencing': () => {
-    Object.defineProperty(HostLease.prototype, 'mayAct', { get: () => true });
+  'no-self-fencing': withoutFencing,
+  /** The same, and what waits for the replica does not look whose the sandbox is by then. */
+  'no-owner-proof': () => {
+    withoutFencing();
+    OwnerProof.prototype.of = async () => 'own';
   },
   /** A host counts its own lease by the wall clock. */
   'wall-clock-of-the-holder': () => {
