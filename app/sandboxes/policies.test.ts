@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { profileOf } from '#lib/workers/protocol/policies.ts';
 import { languagesOf, notOffered, POLICY_CHOICES } from './policies.ts';
 
-test.each(['posix', 'minimal', 'network', 'compute', 'never-heard-of'])(
+test.each(['posix', 'minimal', 'network', 'compute', 'native', 'never-heard-of'])(
   'the terminal offers the languages that the engine runs under "%s"',
   (policy) => {
     const { capabilities } = profileOf(policy);
@@ -12,7 +12,7 @@ test.each(['posix', 'minimal', 'network', 'compute', 'never-heard-of'])(
 );
 
 test('only implemented policies are offered, and a sandbox with another one gets a notice', () => {
-  expect(POLICY_CHOICES.map(({ name }) => name)).toEqual(['posix', 'minimal', 'compute', 'network']);
+  expect(POLICY_CHOICES.map(({ name }) => name)).toEqual(['posix', 'minimal', 'compute', 'network', 'native']);
   for (const { name } of POLICY_CHOICES)
     expect(notOffered({ policy: name, workbook: null, workbook_version: null })).toEqual([]);
   expect(notOffered({ policy: 'former', workbook: null, workbook_version: null })).toEqual([

@@ -52,7 +52,7 @@ test('commands, options and their values are those of the program itself', async
   expect(await offered('wait', 'sess-1', '--for', 'fr')).toEqual(['frozen']);
   expect(await offered('exec', 'sess-1', 'ls', '--')).toEqual([]);
   expect(await offered('exec', 'sess-1', '--cw')).toEqual(['--cwd']);
-  expect(await offered('create', '--policy', '')).toEqual(['posix', 'minimal', 'compute', 'network']);
+  expect(await offered('create', '--policy', '')).toEqual(['posix', 'minimal', 'compute', 'network', 'native']);
   expect(await offered('list', '--state', 'f')).toEqual(['frozen']);
   expect(await offered('list', '--sort', 'n')).toEqual(['name']);
   expect(await offered('jobs', 'list', '--state', '')).toEqual(['running', 'done', 'cancelled']);

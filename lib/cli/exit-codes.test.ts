@@ -91,7 +91,7 @@ test('a failure is reported with its message, code and hint', async () => {
   const unknown = await cli.run(['create', 'x', '--tenant', 'acme', '--policy', 'possix']);
   expect(unknown).toMatchObject({
     exit: 6,
-    stderr: expect.stringContaining('there are posix, minimal, compute and network'),
+    stderr: expect.stringContaining('there are posix, minimal, compute, network and native'),
   });
   const one = await cli.run(['list', '--state', 'paused']);
   expect(one.stderr.match(/must be one of created, active/g)).toHaveLength(1);

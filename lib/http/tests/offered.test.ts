@@ -21,8 +21,8 @@ const summary = ({ status, json }: { status: number; json: Problem }) => [
 ];
 
 const POLICIES = {
-  possix: 'policy: “possix” is not known here; there are posix, minimal, compute and network',
-  constructor: 'policy: “constructor” is not known here; there are posix, minimal, compute and network',
+  possix: 'policy: “possix” is not known here; there are posix, minimal, compute, network and native',
+  constructor: 'policy: “constructor” is not known here; there are posix, minimal, compute, network and native',
 };
 
 test.each(Object.entries(POLICIES))('the policy "%s" is refused wherever one is given', async (policy, words) => {
@@ -44,7 +44,7 @@ test('an empty, a long and a wrong kind of policy are refused in the words of th
     expect(summary(await post('/instances', { tenant: 'acme', policy }))).toEqual([
       422,
       'validation',
-      ['policy: must be one of posix, minimal, compute, network'],
+      ['policy: must be one of posix, minimal, compute, network, native'],
     ]);
 });
 
@@ -73,6 +73,6 @@ test('a sandbox with a policy that is no longer offered keeps it, and its other 
 test('the document names the policies that there are', async () => {
   const { json } = await server.call<{ paths: Record<string, Record<string, unknown>> }>('GET', '/openapi.json');
   const text = JSON.stringify(json);
-  expect(text).toContain('"enum":["posix","minimal","compute","network"]');
+  expect(text).toContain('"enum":["posix","minimal","compute","network","native"]');
   expect(text).toContain('timeout_secs');
 });

@@ -15,7 +15,7 @@ from .files import AsyncSandboxFiles
 from .pages import AsyncPages
 from .runs import AsyncSandboxRuns
 
-Policy = Literal["posix", "minimal", "compute", "network"]
+Policy = Literal["posix", "minimal", "compute", "network", "native"]
 #: Why a sandbox cannot be suspended that need not be: never started, archived, deleted, in memory, or in use by others.
 NOT_TO_SUSPEND = ("invalid_transition", "archived", "gone", "conflict")
 
