@@ -75,9 +75,13 @@ test('every state and every fault has a headline with its time or reason', () =>
   expect(headlineDetail({ ...row, state: 'frozen', fault: null, pending: 'resume' }, 2000)).toBe('waking now');
   const warm = { ...row, state: 'active', fault: null, warm_since: 4000 } as const;
   expect(`${headlineWord(warm)} · ${headlineDetail(warm, 4130)}`).toBe('Awake · warm, paused for 2 minutes');
-  const away = { ...warm, unreachable: { last_seen: 4000, recovery_point: null } };
+  const away = { ...warm, unreachable: { last_seen: 4000, recovery_point: null, goes_on: null } };
   expect(`${headlineWord(away)} · ${headlineDetail(away, 4130)}`).toBe('Awake · its host has been away for 2 minutes');
-  const asleep = { ...away, state: 'suspended', unreachable: { last_seen: null, recovery_point: null } } as const;
+  const asleep = {
+    ...away,
+    state: 'suspended',
+    unreachable: { last_seen: null, recovery_point: null, goes_on: null },
+  } as const;
   expect(`${headlineWord(asleep)} · ${headlineDetail(asleep, 4130)}`).toBe('Asleep · suspended, its host is away');
 });
 

@@ -819,6 +819,8 @@ export type Imported = {
     last_seen: number | null;
     /** How far the object store has the sandbox; null: it has nothing of it */
     recovery_point: number | null;
+    /** What a wake or a call has elsewhere: all that was answered, or what the replica has; null: none */
+    goes_on: 'whole' | 'seconds' | null;
   } | null;
   imported: BundleOrigin;
 };
@@ -907,6 +909,8 @@ export type Instance = {
     last_seen: number | null;
     /** How far the object store has the sandbox; null: it has nothing of it */
     recovery_point: number | null;
+    /** What a wake or a call has elsewhere: all that was answered, or what the replica has; null: none */
+    goes_on: 'whole' | 'seconds' | null;
   } | null;
 };
 

@@ -124,6 +124,10 @@ export const instanceSchema = z
         recovery_point: epochSchema
           .nullable()
           .meta({ description: 'How far the object store has the sandbox; null: it has nothing of it' }),
+        goes_on: z.enum(['whole', 'seconds']).nullable().meta({
+          description:
+            'What a wake or a call has elsewhere: all that was answered, or what the replica has; null: none',
+        }),
       })
       .nullable()
       .meta({

@@ -34,7 +34,12 @@ export function stuckInWords({ pending, pending_since, interrupted }: StuckField
     : `${begun}, and still under way. A restart of the server would settle it.`;
 }
 
-/** Why nothing can be done to a sandbox whose host is away; null: it can be reached. */
+/** Why it is not woken and takes no call while its host is away; null: it can be reached, or goes on elsewhere. */
+export function whyNotWoken(instance: { host: string | null; unreachable: { goes_on: string | null } | null }) {
+  return instance.unreachable === null || instance.unreachable.goes_on !== null ? null : whyAway(instance);
+}
+
+/** Why nothing else can be done to a sandbox whose host is away; null: it can be reached. */
 export function whyAway({ host, unreachable }: { host: string | null; unreachable: object | null }): string | null {
   if (unreachable === null) return null;
   return `Its host, ${host}, is away: it can be reached again once that host is started, with its disk.`;

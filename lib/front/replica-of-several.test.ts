@@ -195,6 +195,16 @@ describe.skipIf(!HAS_POSTGRES)('several servers with one replica', () => {
       answered += 1;
     }
     await killed;
+    // It is told before anybody tries.
+    const goesOn = async () => {
+      const said: unknown[] = [];
+      for (const id of ['synced', 'seconds', 'kept']) {
+        const { json } = await two.call<Pick<Instance, 'unreachable'>>('GET', `/api/instances/${id}`);
+        said.push(json.unreachable?.goes_on);
+      }
+      return said;
+    };
+    await expect.poll(goesOn, WAIT).toEqual(['whole', 'seconds', null]);
     const found = Number(await outputAfter(two, 'synced', 'cat kept'));
     // What was not answered may be there.
     expect([answered, answered + 1]).toContain(found);

@@ -110,11 +110,12 @@ function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy
     upload: live.upload,
     host: row.ownerHost,
     term: row.ownerTerm,
-    unreachable:
-      unreachable === null
-        ? null
-        : { last_seen: secondsOf(unreachable.lastSeenMs), recovery_point: secondsOf(unreachable.recoveryPointMs) },
+    unreachable: unreachable === null ? null : awayFields(unreachable),
   };
+}
+
+function awayFields({ lastSeenMs, recoveryPointMs, goesOn }: NonNullable<LiveStatus['unreachable']>) {
+  return { last_seen: secondsOf(lastSeenMs), recovery_point: secondsOf(recoveryPointMs), goes_on: goesOn };
 }
 
 const secondsOf = (ms: number | null) => (ms === null ? null : Math.floor(ms / 1000));

@@ -53,7 +53,7 @@ import { searchDrawers } from './recovery/orphan-search.ts';
 import { watchProcess } from './recovery/process-watch.ts';
 import { reconcile, settleInterrupted } from './recovery/reconcile.ts';
 import { SCRUB_PACE, type ScrubPace, scrubForever } from './recovery/scrub.ts';
-import { endTaken } from './recovery/takeover.ts';
+import { endTaken, hostAwayFacts } from './recovery/takeover.ts';
 import { Runtimes, type SandboxRuntime } from './runtimes.ts';
 import type { LiveStatus, ResumeResult, Sandboxes } from './sandboxes.ts';
 import { tellReplica } from './shipping.ts';
@@ -273,7 +273,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     live: (row) => ({
       ...statusOf(runtimes.peek(row.id), row),
       isHere: isOwn(engine, row),
-      unreachable: engine.unreachable(row),
+      unreachable: hostAwayFacts(engine, row),
       upload: below?.uploadOf(row) ?? 'none',
       replica: tellReplica(engine, row.id, (replica) => replica.describe(row)) ?? NOT_REPLICATED,
     }),

@@ -86,8 +86,8 @@ export interface LiveStatus {
   isLocked: boolean;
   /** Whether it is this host's, or nobody's. Of another host's nothing is in the memory of this one. */
   isHere: boolean;
-  /** Null unless its host does not answer. */
-  unreachable: UnreachableFacts | null;
+  /** Null unless its host does not answer. `goesOn`: what a wake or a call goes on with here; null: it is refused. */
+  unreachable: (UnreachableFacts & { goesOn: 'whole' | 'seconds' | null }) | null;
   /** Whether its file is to go to the store. */
   upload: 'none' | 'queued' | 'running';
   /** What is promised of its replica, and how far that is. */

@@ -118,13 +118,23 @@ test('what the map forbids in one hop is offered as a plan, and only to callers 
 });
 
 test('nothing is offered to a sandbox whose host is away, by force or in steps neither, and each says which host it is', () => {
-  const unreachable = { last_seen: 1, recovery_point: null };
+  const unreachable = { last_seen: 1, recovery_point: null, goes_on: null };
   for (const state of STATES) {
     for (const fault of [null, 'unknown'] as const) {
       for (const offer of moveOffers({ ...row, state, fault, host: 'one', unreachable }, ADMIN)) {
         expect(offer).toMatchObject({ force: null, hops: null });
         expect(offer.whyNot).toMatch(/^Its host, one, is away: .+ started, with its disk\.$/);
       }
+    }
+  }
+});
+
+test('what goes on elsewhere is woken while its host is away, and nothing else is done to it', () => {
+  for (const goesOn of ['whole', 'seconds'] as const) {
+    const unreachable = { last_seen: 1, recovery_point: null, goes_on: goesOn };
+    for (const state of ['active', 'suspended', 'frozen'] as const) {
+      const offers = moveOffers({ ...row, state, host: 'one', unreachable }, ADMIN);
+      expect(offers.filter(({ whyNot }) => whyNot === null).map(({ verb }) => verb)).toEqual(['resume']);
     }
   }
 });

@@ -5,7 +5,7 @@
 import type { MoveOffer } from '#components/sandbox/moves.tsx';
 import { mayDo, type Rights, whyNot as whyMayNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
-import { whyAway } from '#lib/contract/trouble-words.ts';
+import { whyAway, whyNotWoken } from '#lib/contract/trouble-words.ts';
 import { hopRefusal, plan } from '#lib/lifecycle/plan.ts';
 import { HOPS, mayReach, type State, VERB_TARGET, VERBS, type Verb, WAKE_VERBS } from '#lib/lifecycle/state-map.ts';
 import { isBlocking } from '#lib/lifecycle/words.ts';
@@ -22,8 +22,11 @@ const OPERATION: Readonly<Record<Verb, keyof Operations>> = {
 
 function reasonAgainst(verb: Verb, instance: Instance): string | null {
   const { state, fault, pending, vfs_path, interrupted } = instance;
-  const away = whyAway(instance);
+  const goesOn = WAKE_VERBS.includes(verb) && instance.unreachable !== null;
+  const away = goesOn ? whyNotWoken(instance) : whyAway(instance);
   if (away !== null) return away;
+  // What its host was about is ended with it.
+  if (goesOn && (state === 'active' || pending !== null)) return verb === 'resume' ? null : 'It is not archived.';
   if (interrupted) return 'An interrupted operation holds it: settle it first.';
   if (pending !== null) return `Wait a moment: ${pending} is under way.`;
   if (verb === 'suspend' && state === 'active' && vfs_path === ':memory:')

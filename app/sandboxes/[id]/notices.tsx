@@ -35,33 +35,44 @@ export function FaultNotice({ instance, children }: { instance: Instance; childr
 export function AwayNotice({ instance, rendered }: { instance: Instance; rendered: number }) {
   const { host, unreachable } = instance;
   if (unreachable === null) return null;
-  const { last_seen: lastSeen, recovery_point: point } = unreachable;
+  const { last_seen: lastSeen, recovery_point: point, goes_on: goesOn } = unreachable;
   return (
     <Notice bad>
       <p className="font-[560] [overflow-wrap:anywhere]" id="away">
         Its host, {host}, is away
         {lastSeen !== null && (
           <>
-            {' '}
-            since <RelativeTime at={lastSeen} rendered={rendered} />
+            : it was seen last <RelativeTime at={lastSeen} rendered={rendered} />
           </>
         )}
         .
       </p>
-      <p className="mt-1 max-w-3xl text-ink-2">
-        It is {instance.state} there, and only that host has what is newest:{' '}
-        {point === null ? (
-          'the object store has nothing of it'
-        ) : (
-          <>
-            the object store has it as it was <RelativeTime at={point} rendered={rendered} />
-          </>
-        )}
-        . Nothing older is given in its place. Once the host is started, with its disk, all of it is back by itself.
-      </p>
+      {goesOn !== null ? (
+        <p className="mt-1 max-w-3xl text-ink-2">
+          It is {instance.state} there. {GOES_ON[goesOn]} What its host still has of it is set aside when it is back.
+        </p>
+      ) : (
+        <p className="mt-1 max-w-3xl text-ink-2">
+          It is {instance.state} there, and only that host has what is newest:{' '}
+          {point === null ? (
+            'the object store has nothing of it'
+          ) : (
+            <>
+              the object store has it as it was <RelativeTime at={point} rendered={rendered} />
+            </>
+          )}
+          . Nothing older is given in its place. Once the host is started, with its disk, all of it is back by itself.
+        </p>
+      )}
     </Notice>
   );
 }
+
+const GOES_ON = {
+  whole: 'Woken now, it goes on elsewhere from its replica, with all that was answered.',
+  seconds:
+    'Woken now, it goes on elsewhere as its replica has it: what it wrote in its last seconds may be missing, and is lost then. The ledger says up to which moment it goes on.',
+} as const;
 
 /** The notice of a policy or workbook that is no longer offered, and what it still gives. */
 export function NotOfferedNotice({ instance }: { instance: Instance }) {

@@ -4,7 +4,7 @@
  */
 import { type Rights, whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
-import { whyAway } from '#lib/contract/trouble-words.ts';
+import { whyAway, whyNotWoken } from '#lib/contract/trouble-words.ts';
 import { isBlocking } from '#lib/lifecycle/words.ts';
 
 /** Why its file cannot be copied by `operation`. */
@@ -32,7 +32,7 @@ export function whyUnusable(
   instance: Pick<Instance, 'fault' | 'state' | 'host' | 'unreachable'>,
 ): string | null {
   const { fault, state } = instance;
-  const away = whyAway(instance);
+  const away = whyNotWoken(instance);
   if (away !== null) return away;
   if (isBlocking(fault)) return `Its fault stops every ${use}. The ways out of it are above.`;
   return state === 'archived' ? `It is archived, and a ${use} does not revive it: revive it first.` : null;
@@ -43,8 +43,10 @@ export function wakeNote(
   use: Use,
   { state, pending, unreachable }: Pick<Instance, 'state' | 'pending' | 'unreachable'>,
 ): string | null {
-  if (state === 'active' || pending === 'resume' || unreachable !== null) return null;
   const doing = use === 'command' ? 'Running a command' : 'Writing';
+  if (unreachable !== null)
+    return unreachable.goes_on === null ? null : `${doing} wakes it on another host, as its replica has it.`;
+  if (state === 'active' || pending === 'resume') return null;
   return state === 'created'
     ? `${doing} wakes it for the first time.`
     : `It is ${state}: ${doing.toLowerCase()} wakes it.`;

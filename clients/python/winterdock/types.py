@@ -870,6 +870,9 @@ class ImportedUnreachable(TypedDict):
     last_seen: Optional[int]
     #: How far the object store has the sandbox; null: it has nothing of it
     recovery_point: Optional[int]
+    #: What a wake or a call has elsewhere: all that was answered, or what the replica has; null:
+    #: none
+    goes_on: Optional[Literal["whole", "seconds"]]
 
 
 class Imported(TypedDict):
@@ -973,6 +976,9 @@ class InstanceUnreachable(TypedDict):
     last_seen: Optional[int]
     #: How far the object store has the sandbox; null: it has nothing of it
     recovery_point: Optional[int]
+    #: What a wake or a call has elsewhere: all that was answered, or what the replica has; null:
+    #: none
+    goes_on: Optional[Literal["whole", "seconds"]]
 
 
 class Instance(TypedDict):

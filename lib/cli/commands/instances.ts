@@ -35,12 +35,18 @@ function nextText({ next }: Instance): string {
   return `${next.state} ${inSeconds <= 0 ? 'now' : `in ${durationText(inSeconds)}`}`;
 }
 
+const GOES_ON = {
+  whole: 'elsewhere with all that was answered',
+  seconds: 'elsewhere as its replica has it, without its last seconds',
+} as const;
+
 /** Its host, where that is away: since when, and how far the store has the sandbox. */
 function awayText({ host, unreachable }: Instance): string | null {
   if (unreachable === null) return null;
-  const { last_seen: lastSeen, recovery_point: point } = unreachable;
+  const { last_seen: lastSeen, recovery_point: point, goes_on: goesOn } = unreachable;
   const since = lastSeen === null ? '' : ` since ${timeText(lastSeen)}`;
   const has = point === null ? 'has nothing of it' : `has it as it was at ${timeText(point)}`;
+  if (goesOn !== null) return `${host} is away${since}; woken, it goes on ${GOES_ON[goesOn]}`;
   return `${host} is away${since}; the store ${has}`;
 }
 

@@ -27,7 +27,7 @@ import {
 import { fileAt, moveToOrphans, removeLiveFolder } from '../files/file-locations.ts';
 import { fileRecord } from '../files/file-verification.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
-import type { AuditContext } from '../sandboxes.ts';
+import type { AuditContext, LiveStatus } from '../sandboxes.ts';
 import { tellReplica, tellReplicaAndWait } from '../shipping.ts';
 
 /** Epoch milliseconds behind every moment. */
@@ -53,9 +53,7 @@ export async function requireReachable(
 
 /** Whether the replica has what was promised of a row whose host is dead. */
 async function goesOn(engine: Engine, row: InstanceRow): Promise<boolean> {
-  // What lives in one process, or as long as it, ended with its host.
-  if (row.vfsPath === MEMORY || row.ephemeral || row.seriesTerm === null || promisedOf(engine, row) === null)
-    return false;
+  if (row.seriesTerm === null || takenOverAs(engine, row) === null) return false;
   try {
     await newest(engine, row, row.seriesTerm);
     return true;
@@ -65,8 +63,32 @@ async function goesOn(engine: Engine, row: InstanceRow): Promise<boolean> {
   }
 }
 
+/**
+ * What a wake or a call here goes on with when the host of a row is dead, as far as that is promised: `whole` is all
+ * that was answered, `seconds` what the replica has. Null: it is refused. Asks no store.
+ */
+function takenOverAs(engine: Pick<Engine, 'replica'>, row: InstanceRow): 'whole' | 'seconds' | null {
+  // What lives in one process, or as long as it, ended with its host.
+  if (row.vfsPath === MEMORY || row.ephemeral || row.seriesTerm === null) return null;
+  const promised = promisedOf(engine, row);
+  if (promised === null) return null;
+  return promised.kind === 'sync' ? 'whole' : 'seconds';
+}
+
+/** What is known of a row whose host does not answer; null: it does. */
+export function hostAwayFacts(
+  engine: Pick<Engine, 'replica' | 'unreachable'>,
+  row: InstanceRow,
+): LiveStatus['unreachable'] {
+  const facts = engine.unreachable(row);
+  return facts === null ? null : { ...facts, goesOn: takenOverAs(engine, row) };
+}
+
 /** What is promised of a sandbox that is shipped while it is awake; null: it is not. */
-function promisedOf({ replica }: Engine, row: InstanceRow): Extract<ReplicateClass, { kind: 'sync' | 'every' }> | null {
+function promisedOf(
+  { replica }: Pick<Engine, 'replica'>,
+  row: InstanceRow,
+): Extract<ReplicateClass, { kind: 'sync' | 'every' }> | null {
   const promised = replica === null ? null : parseReplicate(replica.describe(row).replicate);
   return promised?.kind === 'sync' || promised?.kind === 'every' ? promised : null;
 }
