@@ -1,8 +1,8 @@
 /**
- * Bundles the code of the processes that the server starts again and again – workers, readers, those that make and
- * open bundles – into `dist/workers`: few files instead of hundreds, of which a process loads what it uses. Starting a
- * worker takes a third of the processor time (docs/performance.md), a bundle process less than half. Knows the entries;
- * lib/base/bundled.ts says whether a bundle is current.
+ * Bundles the code of the processes that the server starts again and again – workers, readers, those of real
+ * programs, those that make and open bundles – into `dist/workers`: few files instead of hundreds, of which a process
+ * loads what it uses. Starting a worker takes a third of the processor time (docs/performance.md), a bundle process
+ * less than half. Knows the entries; lib/base/bundled.ts says whether a bundle is current.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -28,6 +28,8 @@ const ENTRIES = {
   reader: 'lib/vfs/reader.ts',
   bundle: 'lib/bundles/worker.ts',
   base: 'lib/host/base-worker.ts',
+  native: 'lib/native/worker/native-worker.ts',
+  'fuse-thread': 'lib/native/fuse/fuse-thread.ts',
   'python-thread': 'lib/guest/component-runner/python-thread.ts',
   'wasm-thread': 'lib/guest/component-runner/wasm-thread.ts',
   'sqlite-thread': 'lib/guest/sqlite/sqlite-thread.ts',

@@ -52,7 +52,7 @@ let bundle: string | null | undefined;
  * The file to start a process with: the bundled entry, or `source` (an absolute path) without a current bundle or when
  * it was deleted. Which bundle is decided at the first call: a server never runs the bundle of a later version.
  */
-export function entryOf(name: 'worker' | 'reader' | 'bundle' | 'base', source: string): string {
+export function entryOf(name: 'worker' | 'reader' | 'bundle' | 'base' | 'native', source: string): string {
   if (bundle === undefined) bundle = currentBundle();
   const entry = bundle === null ? source : join(ROOT, bundle, `${name}.cjs`);
   return existsSync(entry) ? entry : source;

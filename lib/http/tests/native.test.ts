@@ -139,7 +139,7 @@ describe.runIf(HAS_NATIVES)('a sandbox with real programs', () => {
     await make('killed');
     for (let round = 0; round < 3; round += 1) {
       await run('killed', `echo ${round} >> kept; sleep 100 & echo`);
-      const pids = execFileSync('pgrep', ['-f', `native-worker.ts WINTERDOCK_DATA=${server.folder}`], {
+      const pids = execFileSync('pgrep', ['-f', `native(-worker\\.ts|\\.cjs) WINTERDOCK_DATA=${server.folder}`], {
         encoding: 'utf8',
       });
       for (const pid of pids.split('\n').filter(Boolean)) process.kill(Number(pid), 'SIGKILL');

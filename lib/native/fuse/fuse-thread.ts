@@ -3,13 +3,14 @@
  * rest. It waits in the kernel between requests, so nothing else can run in it; whoever wants something of it asks
  * through the mount.
  */
-import { parentPort, workerData } from 'node:worker_threads';
 import { serializeError } from '../../base/serialized-error.ts';
 import { openNativeFile } from '../file/native-file.ts';
 import { nextFrame, sendAnswer } from './device.ts';
 import { FuseHandler, MAX_FRAME_BYTES } from './handler.ts';
 import type { FromFuseThread, FuseThreadData } from './mounted-file.ts';
 
+// Constants of it are no part of a bundle.
+const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
 const { device, file, maxBytes, mustExist, owner, commitName, flags } = workerData as FuseThreadData;
 const say = (message: FromFuseThread) => parentPort?.postMessage(message);
 

@@ -57,7 +57,7 @@ export async function mountNativeFile(options: MountedFileOptions): Promise<Moun
   const commitName = randomBytes(16).toString('hex');
   const flags = new Int32Array(new SharedArrayBuffer(4));
   const workerData: FuseThreadData = { device, file, maxBytes, mustExist, owner, commitName, flags };
-  const worker = new Worker(new URL('./fuse-thread.ts', import.meta.url), { workerData });
+  const worker = new Worker(threadFile(), { workerData });
   const mounted = new MountedFile({ folder, device, worker, commitName, flags });
   try {
     await mounted.serving;
@@ -66,6 +66,15 @@ export async function mountNativeFile(options: MountedFileOptions): Promise<Moun
     await mounted.abort();
     throw error;
   }
+}
+
+/** Named in full, so that a package has it. */
+const SOURCE = new URL('./fuse-thread.ts', import.meta.url);
+
+/** The thread's file: beside the process's own in a bundle, else the source. */
+function threadFile(): string | URL {
+  const own = process.argv[1] ?? '';
+  return own.endsWith('.cjs') ? join(own, '..', 'fuse-thread.cjs') : SOURCE;
 }
 
 interface MountedFileParts {

@@ -3,6 +3,7 @@
  * them has left. Knows nothing of pools, rows or drawers.
  */
 import { join } from 'node:path';
+import { entryOf } from '../../base/bundled.ts';
 import { chmodFileNow, makeFolderNow } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { NativeSettings } from '../../base/native-settings.ts';
@@ -135,7 +136,7 @@ function commandOf(dataFolder: string, place: NativePlace): string[] {
   if (unshare === null || setpriv === null) throw new Error('unshare or setpriv is not installed any more.');
   return [
     ...[unshare, '--mount', '--', setpriv, '--pdeathsig', 'KILL', '--', process.execPath],
-    ...[...FLAGS, NO_DEBUGGER, '--no-warnings', NATIVE_WORKER],
+    ...[...FLAGS, NO_DEBUGGER, '--no-warnings', entryOf('native', NATIVE_WORKER)],
     ...[`${FOLDER_MARK}=${dataFolder}`, `${SERVER_MARK}=${serverMark(process.pid)}`, placeArgument(place)],
   ];
 }
