@@ -49,6 +49,10 @@ const WHAT: Readonly<Record<string, readonly [tools: string, network: string]>> 
     `${SHELL}, js for JavaScript, python3) ${EACH}`,
     'The network is reached by HTTP requests to addresses that its list allows; pip and npm install pure packages from there.',
   ],
+  native: [
+    `real programs on Linux (bash, coreutils, git, python3, node, sqlite3 and whatever else its root has) ${EACH} Programs in the background go on between commands.`,
+    'There is no network.',
+  ],
 };
 
 /** What a model is to know of a sandbox before its first command; `policy` null: nobody asked which it has. */

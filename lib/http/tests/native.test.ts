@@ -5,12 +5,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
+import { descriptionFor } from '../../client/adapters/commands.ts';
 import { JailGroups } from '../../native/jail/jail-groups.ts';
+import { ROOT_RECIPES } from '../../native/roots/recipes.ts';
 import { machineRoot } from '../../native/testing/machine-root.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 import { HAS_NATIVES, saysWhyNot } from '../../workers/native/testing/native-stage.ts';
 
 saysWhyNot('lib/http/tests/native.test.ts');
+
+test('what a model is told that there is to run is in the packages of a root', () => {
+  const told = /real programs on Linux \(([^)]+?) and whatever/.exec(descriptionFor('native'))?.[1] ?? '';
+  const packages: Readonly<Record<string, string>> = { node: 'nodejs' };
+  const names = told.split(', ').map((name) => packages[name] ?? name);
+  expect(names).toContain('git');
+  expect(names.filter((name) => !ROOT_RECIPES.base?.includes(name))).toEqual([]);
+});
 
 describe('without real programs', () => {
   let server: TestServer;
