@@ -26,7 +26,7 @@ import { SandboxFilters } from './filters.tsx';
 import { addressOfTerms, narrowing, parseListAddress, untyped } from './list-address.ts';
 import { LIST_PATH } from './list-path.ts';
 import { columnsFor, listCookie, parseListSettings } from './list-settings.ts';
-import { POLICY_CHOICES } from './policies.ts';
+import { policyChoices } from './policies.ts';
 import { SavedFilters } from './saved-filters.tsx';
 import { listFilters } from './selection.ts';
 import { SELECTION_FORM, SelectionBar } from './selection-bar.tsx';
@@ -133,7 +133,7 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
           >
             <CreateForm
               action={createSandbox}
-              policies={POLICY_CHOICES}
+              policies={policyChoices(getHost().config)}
               start={{ ...START, values: { tenant: query?.tenant ?? '' } }}
               open={empty}
               tenants={caller.tenants}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { profileOf } from '#lib/workers/protocol/policies.ts';
-import { languagesOf, notOffered, POLICY_CHOICES } from './policies.ts';
+import { languagesOf, notOffered, policyChoices } from './policies.ts';
 
 test.each(['posix', 'minimal', 'network', 'compute', 'native', 'never-heard-of'])(
   'the terminal offers the languages that the engine runs under "%s"',
@@ -12,8 +12,10 @@ test.each(['posix', 'minimal', 'network', 'compute', 'native', 'never-heard-of']
 );
 
 test('only implemented policies are offered, and a sandbox with another one gets a notice', () => {
-  expect(POLICY_CHOICES.map(({ name }) => name)).toEqual(['posix', 'minimal', 'compute', 'network', 'native']);
-  for (const { name } of POLICY_CHOICES)
+  const choices = policyChoices({ native: { isOn: true } });
+  expect(choices.map(({ name }) => name)).toEqual(['posix', 'minimal', 'compute', 'network', 'native']);
+  expect(policyChoices({ native: { isOn: false } })).toEqual(choices.filter(({ name }) => name !== 'native'));
+  for (const { name } of choices)
     expect(notOffered({ policy: name, workbook: null, workbook_version: null })).toEqual([]);
   expect(notOffered({ policy: 'former', workbook: null, workbook_version: null })).toEqual([
     'Its policy “former” is not known here. It keeps what that gives: its files, and no commands.',

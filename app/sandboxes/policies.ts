@@ -5,17 +5,21 @@
 import type { Language } from '#components/terminal/run-words.ts';
 import { type Instance, OFFERED_POLICIES, whyNotOffered } from '#lib/contract/schema.ts';
 
-/** The policies to choose from, the default first, and what each allows. */
-export const POLICY_CHOICES: readonly { name: string; says: string }[] = OFFERED_POLICIES.map((name) => ({
-  name,
-  says: {
-    posix: 'shell, JavaScript, Python, archives',
-    minimal: 'shell and JavaScript',
-    compute: 'components of its workbook alone',
-    network: 'posix, and hosts that its lists allow',
-    native: 'real programs, where the server has them',
-  }[name],
-}));
+const ALLOWS: Readonly<Record<(typeof OFFERED_POLICIES)[number], string>> = {
+  posix: 'shell, JavaScript, Python, archives',
+  minimal: 'shell and JavaScript',
+  compute: 'components of its workbook alone',
+  network: 'posix, and hosts that its lists allow',
+  native: 'real programs of its root',
+};
+
+/** The policies to choose from, the default first, and what each allows. `native`: as the server's settings have it. */
+export function policyChoices({ native }: { native: { isOn: boolean } }): { name: string; says: string }[] {
+  return OFFERED_POLICIES.filter((name) => name !== 'native' || native.isOn).map((name) => ({
+    name,
+    says: ALLOWS[name],
+  }));
+}
 
 const LANGUAGES: Readonly<Record<string, readonly Language[]>> = {
   posix: ['shell', 'js', 'python'],

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import type { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { readOrMakeSecretFile } from '../base/secret-file.ts';
@@ -48,7 +47,7 @@ interface OpenedAsHost {
   /** Where sandboxes are; everything is here where nobody else uses the registry. */
   places: SandboxPlaces;
   /** The refusal of a sandbox that is another host's. */
-  elsewhere: (row: InstanceRow) => WinterdockError;
+  elsewhere: Engine['elsewhere'];
   /** What is known of a sandbox whose host does not answer. */
   unreachable: Engine['unreachable'];
   /** The host of a row, if it is dead. */

@@ -26,6 +26,7 @@ export class HostWatch {
   #seen: ReadonlyMap<string, SeenHost> = new Map();
   #looking: Promise<void> | null = null;
   #turn: Promise<void> = Promise.resolve();
+  #asked: Promise<void> | null = null;
   readonly #listeners = new Set<(host: string) => void>();
   readonly #lookListeners = new Set<() => void>();
 
@@ -54,6 +55,16 @@ export class HostWatch {
   look(): Promise<void> {
     this.#turn = this.#turn.catch(() => undefined).then(() => this.#look());
     return this.#turn;
+  }
+
+  /** Looks once for all that ask meanwhile. Never rejects: what was seen before stays. */
+  lookForAll(): Promise<void> {
+    this.#asked ??= this.look()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#asked = null;
+      });
+    return this.#asked;
   }
 
   /** All of them, by name. */

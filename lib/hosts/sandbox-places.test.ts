@@ -110,7 +110,7 @@ test('a host that lives is named with its address, its term and its key', async 
   expect(await places.whereIs(ID)).toEqual({ here: false, tenant: 'acme', ...two });
   expect([places.host('two'), places.host('one'), places.others()]).toEqual([two, null, [two]]);
   const is = row({ ownerHost: 'two' });
-  expect(refusedElsewhere(places, is)).toMatchObject({ code: 'conflict', extra: { host: 'two' } });
+  expect(await refusedElsewhere(places, is)).toMatchObject({ code: 'conflict', extra: { host: 'two' } });
 });
 
 test('a host that does not renew is dead one lease later, and what it has cannot be reached until it renews', async () => {
@@ -127,7 +127,7 @@ test('a host that does not renew is dead one lease later, and what it has cannot
     .toEqual({ here: false, unreachable: { host: 'two', lastSeenMs: 5000, recoveryPointMs: 77_000 } });
   expect(performance.now() - silent).toBeGreaterThan(LEASE_MS * 0.9);
   expect([places.host('two'), places.others()]).toEqual([null, []]);
-  const refused = refusedElsewhere(places, is);
+  const refused = await refusedElsewhere(places, is);
   expect(refused).toMatchObject({ code: 'unreachable', extra: { host: 'two', last_seen: 5, recovery_point: 77 } });
   expect(refused.message).toContain('the object store has it as it was at 1970-01-01T00:01:17.000Z');
   living.add('two');
@@ -142,7 +142,19 @@ test('a host that handed its name back, or that nobody knows, cannot be reached 
   expect(places.whereIsRow(row({ ownerHost: 'gone' }))).toMatchObject({
     unreachable: { host: 'gone', lastSeenMs: null },
   });
-  expect(refusedElsewhere(places, row({ ownerHost: 'gone' }))).toMatchObject({ extra: { recovery_point: null } });
+  expect(await refusedElsewhere(places, row({ ownerHost: 'gone' }))).toMatchObject({ extra: { recovery_point: null } });
+});
+
+test('a host that has begun since the last look is looked for, once for all that ask, before anything is said of it', async () => {
+  const rows = [host('one')];
+  const is = row({ ownerHost: 'two', state: 'active' });
+  const { places, asked } = await placesOn({ rows, living: new Set(['one', 'two']), is });
+  rows.push(host('two'));
+  const looks = asked.hosts;
+  const refused = refusedElsewhere(places, is);
+  expect(await Promise.all([places.whereIs(ID), places.whereIs(ID)])).toMatchObject([{ host: 'two' }, { host: 'two' }]);
+  expect(await refused).toMatchObject({ code: 'conflict', extra: { host: 'two' } });
+  expect(asked.hosts).toBe(looks + 1);
 });
 
 test('nobody is taken for dead because the database was away', async () => {

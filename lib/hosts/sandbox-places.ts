@@ -16,7 +16,7 @@ type Row = Pick<InstanceRow, 'id' | 'tenant' | 'state' | 'ownerHost' | 'stored' 
 interface PlacesParts {
   self: { readonly name: string; readonly term: number };
   /** Null: nobody else uses the registry. */
-  watch: Pick<HostWatch, 'get' | 'list'> | null;
+  watch: Pick<HostWatch, 'get' | 'list' | 'lookForAll'> | null;
   row(id: InstanceId): Promise<Row | null>;
   /** Whether a process of this host has it open. */
   isAwakeHere(id: InstanceId): boolean;
@@ -39,7 +39,9 @@ export class KnownPlaces implements SandboxPlaces {
     const found = await row(id);
     if (found === null) return { here: true };
     const taker = found.ownerHost === null && found.state !== 'deleted' ? this.#takerOf(id) : null;
-    return taker === null ? this.whereIsRow(found) : { here: false, tenant: found.tenant, ...taker };
+    if (taker !== null) return { here: false, tenant: found.tenant, ...taker };
+    await this.meetOwner(found);
+    return this.whereIsRow(found);
   }
 
   forNew(): OtherHost | null {
@@ -55,7 +57,13 @@ export class KnownPlaces implements SandboxPlaces {
     return takers[number % takers.length] ?? null;
   }
 
-  /** The same of a row that was read just now. */
+  /** Looks for the host of a row that was read just now, where it has begun since the last look. Never rejects. */
+  async meetOwner({ ownerHost }: Pick<Row, 'ownerHost'>): Promise<void> {
+    const { self, watch } = this.#parts;
+    if (ownerHost !== null && ownerHost !== self.name && watch?.get(ownerHost) === null) await watch.lookForAll();
+  }
+
+  /** The same of a row that was read just now, as its host was seen last. */
   whereIsRow(row: Row): SandboxPlace {
     const { self, watch } = this.#parts;
     const { ownerHost } = row;
@@ -114,7 +122,11 @@ export function unreachableRow(places: Pick<KnownPlaces, 'whereIsRow'>, row: Row
 }
 
 /** The refusal of a sandbox that is another host's, from a row that was read just now. */
-export function refusedElsewhere(places: Pick<KnownPlaces, 'whereIsRow'>, row: Row): WinterdockError {
+export async function refusedElsewhere(
+  places: Pick<KnownPlaces, 'whereIsRow' | 'meetOwner'>,
+  row: Row,
+): Promise<WinterdockError> {
+  await places.meetOwner(row);
   const away = unreachableRow(places, row);
   return away === null ? onAnotherHost(row) : unreachable(row.id, away);
 }

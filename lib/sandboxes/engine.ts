@@ -131,7 +131,7 @@ export interface Engine {
    */
   readonly registryIsWhole: () => boolean;
   /** The refusal of a sandbox that is another host's, from a row that was read just now. */
-  readonly elsewhere: (row: InstanceRow) => WinterdockError;
+  readonly elsewhere: (row: InstanceRow) => WinterdockError | Promise<WinterdockError>;
   /** The host of a row as it was seen, if it is another one that is dead or has handed its name back; else null. */
   readonly fallen: (row: InstanceRow) => HostAsSeen | null;
   /** What is known of a sandbox whose host does not answer; null: it can be reached, or is here. Asks nobody. */
@@ -216,7 +216,7 @@ export async function requireOwnInstance(engine: OwnContext, id: InstanceId): Pr
   if (isOwn(engine, row)) return row;
   const freed = isWholeInStore(row) ? await freeOfFallen(engine, row) : null;
   if (freed !== null) return freed;
-  throw engine.elsewhere(row);
+  throw await engine.elsewhere(row);
 }
 
 /**

@@ -79,7 +79,7 @@ export interface SandboxesOptions {
   /** The moments of the replica. Default: there is none. */
   moments?: MomentSource | null;
   /** The refusal of a sandbox that is another host's. Default: it names that one. */
-  elsewhere?: (row: InstanceRow) => WinterdockError;
+  elsewhere?: Engine['elsewhere'];
   /** What is known of a sandbox whose host does not answer. Default: each one's host answers. */
   unreachable?: Engine['unreachable'];
   /** The host of a row, if it is dead. Default: each one lives. */

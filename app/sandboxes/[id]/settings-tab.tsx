@@ -12,7 +12,7 @@ import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { hostAmongSeveral } from '#lib/hosts/needs-of-several.ts';
-import { POLICY_CHOICES } from '../policies.ts';
+import { policyChoices } from '../policies.ts';
 import { InstanceFacts } from './instance-facts.tsx';
 import { moveOffers } from './move-offers.ts';
 import { deleteSandbox, saveSettings } from './settings-actions.ts';
@@ -22,8 +22,9 @@ import { settingsAsText } from './settings-values.ts';
 
 /** The policies to choose from, and the sandbox's own where it is not among them. */
 function policiesFor(policy: string) {
-  const known = POLICY_CHOICES.some(({ name }) => name === policy);
-  return known ? POLICY_CHOICES : [...POLICY_CHOICES, { name: policy, says: 'as it is, not offered' }];
+  const choices = policyChoices(getHost().config);
+  const known = choices.some(({ name }) => name === policy);
+  return known ? choices : [...choices, { name: policy, says: 'as it is, not offered' }];
 }
 
 function Delete({ caller, instance }: { caller: Caller; instance: Instance }) {

@@ -24,7 +24,7 @@ import { getHost } from '#lib/host/host.ts';
 import { BatchResult } from '../../batch-result.tsx';
 import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
 import { LineageSection } from '../../lineage-section.tsx';
-import { POLICY_CHOICES } from '../../sandboxes/policies.ts';
+import { policyChoices } from '../../sandboxes/policies.ts';
 import { type SearchParams, singleValues } from '../../search-params.ts';
 import { VolumeContents } from '../../volume-contents.tsx';
 import { removeSnapshot, restoreSnapshot } from '../actions.ts';
@@ -107,7 +107,7 @@ export default async function SnapshotPage({ params, searchParams }: Props) {
               verb="Restore"
               action={restoreSnapshot.bind(null, id)}
               start={{ values: { count: '1', tenant }, errors: {}, problem: null }}
-              policies={POLICY_CHOICES.map(({ name }) => name)}
+              policies={policyChoices(getHost().config).map(({ name }) => name)}
             />
           </WithCall>
         ) : (

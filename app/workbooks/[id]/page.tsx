@@ -24,7 +24,7 @@ import { whyNot } from '#lib/contract/access.ts';
 import { slugSchema, type Workbook } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
-import { POLICY_CHOICES } from '../../sandboxes/policies.ts';
+import { policyChoices } from '../../sandboxes/policies.ts';
 import { addressWith, type SearchParams, singleValues } from '../../search-params.ts';
 import { dockNewSandbox, removeWorkbook, restoreVersion, saveWorkbook } from '../actions.ts';
 import { DockForm } from '../dock-form.tsx';
@@ -141,7 +141,7 @@ function Dock({ caller, workbook }: { caller: Caller; workbook: Workbook }) {
           body={{ tenant, workbook: id }}
           fields={{ id: 'text', name: 'text', policy: 'text' }}
         >
-          <DockForm action={dockNewSandbox.bind(null, tenant, id)} policies={POLICY_CHOICES} />
+          <DockForm action={dockNewSandbox.bind(null, tenant, id)} policies={policyChoices(getHost().config)} />
         </WithCall>
       ) : (
         <DisabledAction id="dock" label="Make a sandbox of it" whyNot={refusal} />
