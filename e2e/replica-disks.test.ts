@@ -193,7 +193,7 @@ test.runIf(canMount)(
     // The log stays bounded although nothing of it could be cut.
     const log = space.outside(join(root, 'data', 'live', 'a', 'vfs.sqlite-wal'));
     expect(statSync(log).size).toBeLessThan(LONGEST_LOG_BYTES);
-    expect(server.output()).toContain('the spool has no room for all pages of a sandbox');
+    await vi.waitFor(() => expect(server.output()).toContain('the spool has no room for all pages of a sandbox'), SOON);
     empty();
     await comesBack();
   },
