@@ -13,6 +13,10 @@ import { runCommand } from './exec-actions.ts';
 import { RunsSection } from './runs-section.tsx';
 import { wakeNote } from './use-refusals.ts';
 
+const SHELL = 'A shell over the volumes. Scrollback, directory and what runs stay on the server.';
+const NATIVE_SHELL =
+  'Real programs over the volumes. Scrollback and what runs stay on the server; each line has a shell of its own, in /workspace.';
+
 export function TerminalTab({ caller, instance, rendered }: { caller: Caller; instance: Instance; rendered: number }) {
   const { id, policy } = instance;
   const refusal = roleRefusal(caller, 'exec');
@@ -31,7 +35,7 @@ export function TerminalTab({ caller, instance, rendered }: { caller: Caller; in
         id="terminal"
         name="Terminal"
         margin={false}
-        note="A shell over the volumes. Scrollback, directory and what runs stay on the server. While a terminal is shown and used, the sandbox stays awake; after 30 min without a line or output it may sleep again."
+        note={`${policy === 'native' ? NATIVE_SHELL : SHELL} While a terminal is shown and used, the sandbox stays awake; after 30 min without a line or output it may sleep again.`}
       >
         <WithCall name="execInInstance" path={{ id }} fields={{ command: 'text', cwd: 'text' }}>
           <Terminal
