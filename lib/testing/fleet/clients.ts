@@ -147,7 +147,9 @@ export class RegisterClient {
 /** What an answer means to a client, and whether the product may give it. */
 function outcomeOf({ kind, value }: Pick<Asked, 'kind' | 'value'>, { status, json, text }: Got): Answered {
   const code = String((json as { code?: unknown }).code ?? '');
-  const isStarted = (json as { started?: unknown }).started === true;
+  const { started, committed } = json as { started?: unknown; committed?: unknown };
+  // It began, or is kept on its host though not in its replica.
+  const isStarted = started === true || committed === 'local';
   const failed = (outcome: AskedOutcome) => ({
     outcome,
     value,
