@@ -136,5 +136,8 @@ test('what goes on elsewhere is woken while its host is away, and nothing else i
       const offers = moveOffers({ ...row, state, host: 'one', unreachable }, ADMIN);
       expect(offers.filter(({ whyNot }) => whyNot === null).map(({ verb }) => verb)).toEqual(['resume']);
     }
+    // What that host had begun keeps nobody waiting.
+    const begun = moveOffers({ ...row, state: 'archived', pending: 'revive', host: 'one', unreachable }, ADMIN);
+    expect(begun.filter(({ whyNot }) => whyNot === null).map(({ verb }) => verb)).toEqual(['revive']);
   }
 });

@@ -22,13 +22,13 @@ const OPERATION: Readonly<Record<Verb, keyof Operations>> = {
 
 function reasonAgainst(verb: Verb, instance: Instance): string | null {
   const { state, fault, pending, vfs_path, interrupted } = instance;
-  const goesOn = WAKE_VERBS.includes(verb) && instance.unreachable !== null;
-  const away = goesOn ? whyNotWoken(instance) : whyAway(instance);
+  const isAwayWake = WAKE_VERBS.includes(verb) && instance.unreachable !== null;
+  const away = isAwayWake ? whyNotWoken(instance) : whyAway(instance);
   if (away !== null) return away;
-  // What its host was about is ended with it.
-  if (goesOn && (state === 'active' || pending !== null)) return verb === 'resume' ? null : 'It is not archived.';
+  // Its process and what its host was about have ended with that host.
+  if (isAwayWake && verb === 'resume' && state === 'active') return null;
   if (interrupted) return 'An interrupted operation holds it: settle it first.';
-  if (pending !== null) return `Wait a moment: ${pending} is under way.`;
+  if (pending !== null && !isAwayWake) return `Wait a moment: ${pending} is under way.`;
   if (verb === 'suspend' && state === 'active' && vfs_path === ':memory:')
     return 'It lives in its process only: nothing would be kept.';
   if (!HOPS.some((hop) => hop.from === state && hop.verb === verb) || !mayReach(VERB_TARGET[verb], instance)) {
